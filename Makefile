@@ -1,0 +1,112 @@
+# Everything a reader or contributor runs. `make help` lists the targets; every one that needs
+# the environment sets it up first, so a fresh clone can start with any of them.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+
+# Options, e.g.  make reproduce PROFILE=smoke NB="01 03" P="K=10 SEED=7"
+PROFILE ?= default
+NB ?=
+P ?=
+PYTHON ?=
+TORCH_INDEX ?=
+
+# Recipes read the options from their environment, quoted there: text with spaces, quotes, brackets
+# or dollar signs arrives as it was typed, and none of it is run by make or by the shell.
+override PROFILE := $(value PROFILE)
+override NB := $(value NB)
+override P := $(value P)
+override PYTHON := $(value PYTHON)
+override TORCH_INDEX := $(value TORCH_INDEX)
+export PROFILE NB P PYTHON TORCH_INDEX
+
+PY := .venv/bin/python
+ENV := .venv/.mtr-env
+RUN := $(PY) -m mtrlib.reporting run
+# as in .pre-commit-config.yaml and mtrlib.reporting.canonical: outputs stay, run metadata goes
+NBSTRIPOUT := $(PY) -m nbstripout --keep-output --keep-count \
+	--extra-keys "metadata.papermill cell.metadata.papermill metadata.language_info.version"
+
+.PHONY: help env data reproduce all refresh lab test test-all lint typecheck format lock html \
+	verify check-notebooks ci clean distclean
+
+help: ## List the targets and options
+	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## /{printf "  %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@printf '\nOptions:\n'
+	@printf '  %-17s %s\n' \
+	  'PROFILE=default' 'smoke (minutes), default, or paper (GPU and endpoint)' \
+	  'NB="01 03"' 'only these notebooks' \
+	  'P="K=10"' 'notebook parameters' \
+	  'PYTHON=python3.12' 'interpreter for a new .venv (3.11 to 3.13)' \
+	  'TORCH_INDEX=URL' 'install torch from this index, for a smaller CPU-only build'
+
+env: $(ENV) ## Set up .venv from requirements.lock (1 to 3 minutes, about 2 GB; instant when done)
+
+$(ENV): requirements.lock pyproject.toml tools/env.sh
+	@bash tools/env.sh
+
+data: $(ENV) ## Fetch and verify the data and models that the default run needs
+	@$(PY) -m mtrlib.data fetch
+
+reproduce: data ## Run the notebooks into build/ and compare with what is committed
+	@$(RUN) --profile "$$PROFILE" $${NB:+--nb "$$NB"} $${P:+--param "$$P"}
+
+nb-%: data ## Run one notebook, e.g. nb-01
+	@$(RUN) --profile "$$PROFILE" --nb "$*" $${P:+--param "$$P"}
+
+refresh: data ## Run the default profile and replace committed notebooks, figures and results
+	@$(RUN) --profile default
+	@$(PY) -m mtrlib.reporting refresh
+
+all: $(ENV) ## Everything, from an empty build/: checks, tests, data, notebooks, HTML
+	@$(MAKE) --no-print-directory clean
+	@$(MAKE) --no-print-directory lint typecheck test data reproduce html
+
+lab: $(ENV) ## Open the notebooks in JupyterLab
+	@$(PY) -m jupyterlab --notebook-dir=notebooks
+
+test: $(ENV) ## Fast tests
+	@$(PY) -m pytest -m "not slow and not network and not gpu"
+
+test-all: $(ENV) ## All tests, also those marked slow, network and gpu
+	@$(PY) -m pytest
+
+lint: $(ENV) ## Style, spelling, file sizes and notebook form; changes nothing
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@.venv/bin/typos
+	@$(PY) tools/check_large_files.py
+	@find notebooks -maxdepth 1 -name '*.ipynb' -print0 | xargs -0 -r $(NBSTRIPOUT) --verify
+
+typecheck: $(ENV) ## mypy on mtrlib
+	@$(PY) -m mypy
+
+format: $(ENV) ## Rewrite code in house style and notebooks in canonical form
+	@$(PY) -m ruff check --fix .
+	@$(PY) -m ruff format .
+	@find notebooks -maxdepth 1 -name '*.ipynb' -print0 | xargs -0 -r $(NBSTRIPOUT)
+
+lock: $(ENV) ## Resolve pyproject.toml again and rewrite requirements.lock
+	@$(PY) tools/lock.py
+
+html: $(ENV) ## Render the notebooks to build/html
+	@$(PY) -m mtrlib.reporting html
+
+verify: $(ENV) ## Compare fresh results in build/ with the committed ones
+	@$(PY) -m mtrlib.reporting verify
+
+check-notebooks: $(ENV) ## Check the form of the committed notebooks
+	@$(PY) -m mtrlib.reporting check
+
+ci: ## Exactly what continuous integration runs
+	@.ci/run
+
+clean: ## Delete build/; data, recorded replies and the user cache stay
+	@rm -rf build
+
+distclean: clean ## Delete .venv and tool caches too
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find mtrlib tests tools -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""What comes in: schema, registry, fetcher, readers."""

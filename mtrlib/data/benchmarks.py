@@ -1,0 +1,45 @@
+"""Benchmarks by name or folder, cut to what the profile asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mtrlib.data.corpus import wikipedia_passages
+from mtrlib.data.formats.beir import read_beir
+from mtrlib.data.formats.conversational import read_conversational
+from mtrlib.data.headings import headings_benchmark
+from mtrlib.data.schema import Benchmark
+from mtrlib.errors import InputError
+from mtrlib.profiles import Profile
+
+NAMES = ("headings",)
+
+
+def load_benchmark(name: str, profile: Profile) -> Benchmark:
+    """A registered benchmark, or one read from a folder of the user's.
+
+    Parameters
+    ----------
+    name : one of ``NAMES``, or the path of a BEIR folder or of the plain conversational
+        layout (``corpus.jsonl``, ``queries.jsonl``).
+
+    Raises
+    ------
+    InputError
+        Neither a known name nor a folder of a known layout.
+    """
+    if name == "headings":
+        return headings_benchmark(
+            wikipedia_passages(profile.PASSAGE_LIMIT),
+            conversations=profile.CONVERSATION_LIMIT,
+            turns=profile.TURN_LIMIT,
+        )
+    folder = Path(name)
+    if (folder / "qrels").is_dir():
+        return read_beir(folder)
+    if (folder / "queries.jsonl").is_file():
+        return read_conversational(folder)
+    raise InputError(
+        f"{name!r} is neither a benchmark ({', '.join(NAMES)}) nor a folder with corpus.jsonl "
+        "and queries.jsonl. Mend: check the name or the path."
+    )

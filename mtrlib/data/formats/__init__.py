@@ -1,0 +1,1 @@
+"""One reader per published format, all yielding :mod:`mtrlib.data.schema`."""

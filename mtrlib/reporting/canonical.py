@@ -1,0 +1,95 @@
+"""The one byte form of an executed notebook, equal for equal runs.
+
+It is the form that ``nbstripout --keep-output --keep-count --extra-keys "metadata.papermill
+cell.metadata.papermill metadata.language_info.version"`` accepts unchanged.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from itertools import groupby
+
+import nbformat
+from nbformat import NotebookNode
+from nbstripout import strip_output
+
+# nbstripout's own list is private to its command line
+EXTRA_KEYS = [
+    "metadata.signature",
+    "metadata.widgets",
+    "cell.metadata.collapsed",
+    "cell.metadata.ExecuteTime",
+    "cell.metadata.execution",
+    "cell.metadata.heading_collapsed",
+    "cell.metadata.hidden",
+    "cell.metadata.scrolled",
+    "metadata.papermill",
+    "cell.metadata.papermill",
+    "metadata.language_info.version",
+]
+
+
+def canonical(nb: NotebookNode) -> NotebookNode:
+    """Copy without timings, run paths and random ids; streams in one piece each.
+
+    How often a kernel flushes decides into how many pieces the printed text falls, so
+    neighbouring pieces of one stream are joined.
+    """
+    nb = strip_output(
+        copy.deepcopy(nb), keep_output=True, keep_count=True, keep_id=False, extra_keys=EXTRA_KEYS
+    )
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs = _joined(cell.outputs)
+        if not cell.metadata.get("tags", True):
+            del cell.metadata["tags"]  # papermill adds an empty list
+    return nb
+
+
+def canonical_bytes(nb: NotebookNode) -> bytes:
+    """Canonical notebook as it is written to a file."""
+    text: str = nbformat.writes(canonical(nb))
+    return (text.rstrip("\n") + "\n").encode()
+
+
+def strip_env(nb: NotebookNode, *, images: bool = True) -> NotebookNode:
+    """Copy for comparisons: no outputs where a cell is tagged ``env``, images on request.
+
+    Without ``images`` a picture is reduced to the note that there was one.
+    """
+    nb = copy.deepcopy(nb)
+    for cell in nb.cells:
+        if cell.cell_type != "code":
+            continue
+        if "env" in cell.metadata.get("tags", []):
+            cell.outputs = []
+        for output in [] if images else cell.outputs:
+            for kind in [k for k in output.get("data", {}) if k.startswith("image/")]:
+                output.data[kind] = "not compared"
+    return nb
+
+
+def cell_lines(cell: NotebookNode) -> list[str]:
+    """Source and outputs of a cell as lines, to find the first that differs."""
+    lines: list[str] = cell.source.splitlines()
+    for output in cell.get("outputs", []):
+        if "text" in output:
+            lines += output.text.splitlines()
+        data = dict(sorted(output.get("data", {}).items()))
+        for kind, value in data.items():
+            text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+            lines += [f"{kind}: {line}" for line in text.splitlines()]
+        if output.output_type == "error":
+            lines.append(f"{output.ename}: {output.evalue}")
+    return lines
+
+
+def _joined(outputs: list[NotebookNode]) -> list[NotebookNode]:
+    joined: list[NotebookNode] = []
+    for stream, group in groupby(outputs, key=lambda output: output.get("name")):
+        pieces = list(group)
+        if stream is not None:
+            pieces[0].text = "".join(piece.text for piece in pieces)
+        joined += pieces if stream is None else pieces[:1]
+    return joined

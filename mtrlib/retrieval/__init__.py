@@ -1,0 +1,1 @@
+"""From passages and queries to ranked runs: query text, indexes, encoders, fusion."""

@@ -1,0 +1,115 @@
+"""What is sent to a retriever for a turn: the query views, built to a token budget.
+
+The current question always reaches the encoder whole; then comes the newest history that
+fits. An encoder left to itself cuts the right end, which is the question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from mtrlib.data.schema import Turn, Utterance
+from mtrlib.errors import InputError
+
+VIEWS = ("last_turn", "user_turns", "full_history", "rewrite")
+CountTokens = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """The text of one query and what was cut to make it fit.
+
+    Attributes
+    ----------
+    dropped_utterances, dropped_tokens : what the budget left out, always the oldest.
+    question_exceeds : the question alone is longer than the budget (the encoder cuts it).
+    fell_back : the view ``rewrite`` had none and shows the raw utterance.
+    """
+
+    query_id: str
+    text: str
+    dropped_utterances: int = 0
+    dropped_tokens: int = 0
+    question_exceeds: bool = False
+    fell_back: bool = False
+
+    @property
+    def truncated(self) -> bool:
+        """Whether anything was cut."""
+        return self.dropped_utterances > 0 or self.question_exceeds
+
+
+def query_text(
+    turn: Turn, view: str, *, budget: int | None = None, count_tokens: CountTokens | None = None
+) -> QueryText:
+    """Build one view of a turn.
+
+    Parameters
+    ----------
+    view : ``last_turn`` (the raw utterance), ``user_turns`` (earlier user utterances and
+        it), ``full_history`` (both sides and it), ``rewrite``.
+    budget : most tokens of the result, special tokens and prompt already subtracted;
+        None = no limit (lexical search).
+    count_tokens : the encoder's own count; needed with a budget.
+
+    Raises
+    ------
+    InputError
+        Unknown view.
+    """
+    if view not in VIEWS:
+        raise InputError(f"query view {view!r} is unknown. Known: {', '.join(VIEWS)}.")
+    question = turn.raw_utterance
+    fell_back = False
+    history: Sequence[Utterance] = ()
+    if view == "rewrite":
+        fell_back = not turn.rewrite
+        question = turn.rewrite or question
+    elif view == "user_turns":
+        history = [u for u in turn.history if u.role == "user"]
+    elif view == "full_history":
+        history = turn.history
+    if budget is None or count_tokens is None:
+        return QueryText(turn.query_id, _join(history, question), fell_back=fell_back)
+    kept = 0
+    while kept < len(history):
+        if count_tokens(_join(history[len(history) - kept - 1 :], question)) > budget:
+            break
+        kept += 1
+    dropped = history[: len(history) - kept]
+    return QueryText(
+        turn.query_id,
+        _join(history[len(history) - kept :], question),
+        dropped_utterances=len(dropped),
+        dropped_tokens=sum(count_tokens(u.text) for u in dropped),
+        question_exceeds=count_tokens(question) > budget,
+        fell_back=fell_back,
+    )
+
+
+def query_texts(
+    turns: Iterable[Turn], view: str, *, budget: int | None, count_tokens: CountTokens | None
+) -> list[QueryText]:
+    """One :func:`query_text` per turn."""
+    return [query_text(t, view, budget=budget, count_tokens=count_tokens) for t in turns]
+
+
+def truncation_summary(texts: Sequence[QueryText]) -> pd.Series:
+    """How many queries lost something, and how much: the line that belongs beside a score."""
+    return pd.Series(
+        {
+            "queries": len(texts),
+            "truncated": sum(t.truncated for t in texts),
+            "dropped_utterances": sum(t.dropped_utterances for t in texts),
+            "dropped_tokens": sum(t.dropped_tokens for t in texts),
+            "question_exceeds": sum(t.question_exceeds for t in texts),
+            "fell_back": sum(t.fell_back for t in texts),
+        }
+    )
+
+
+def _join(history: Sequence[Utterance], question: str) -> str:
+    return "\n".join([*(u.text for u in history), question])

@@ -1,0 +1,53 @@
+"""Fixtures shared by all tests.
+
+Real records and shared cases live outside the repository; tests that need them skip with
+a reason where they are absent. Models and the corpus come through the registry; where they
+cannot be had the tests that need them skip too.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mtrlib import paths
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _shared(name: str) -> Path:
+    found = Path(os.environ.get("MTR_REAL_DATA") or ROOT.parent / "shared" / "data")
+    return found if name == "data" else found.parent / name
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """Folder with packs of real public records."""
+    folder = _shared("data")
+    if not folder.is_dir():
+        pytest.skip("no real data: set MTR_REAL_DATA to the folder that holds the packs")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_cases() -> Path:
+    """Folder with the shared cases: small inputs with exact expectations."""
+    folder = _shared("cases")
+    if not folder.is_dir():
+        pytest.skip("no shared cases beside the real data (see MTR_REAL_DATA)")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test may reach a model hub."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture
+def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty user cache for one test."""
+    monkeypatch.setenv("MTR_CACHE", str(tmp_path / "cache"))
+    return paths.cache()

@@ -1,0 +1,62 @@
+"""The shipped slice is frozen: authored data points at these ids and texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from mtrlib.data.corpus import SLICE_DIGEST, articles, whole_articles, wikipedia_passages
+from mtrlib.data.headings import headings_benchmark
+from mtrlib.data.schema import corpus_digest
+from mtrlib.errors import FetchError
+
+
+@pytest.fixture(scope="module")
+def passages():
+    try:
+        return wikipedia_passages()
+    except FetchError as error:
+        pytest.skip(f"the corpus cannot be fetched here: {error}")
+
+
+def test_digest_and_counts(passages):
+    assert corpus_digest(passages) == SLICE_DIGEST
+    assert len(passages) == 4683
+    assert len(list(articles(passages))) == 106
+
+
+def test_first_middle_last_record(passages):
+    picked = [passages[0], passages[2341], passages[-1]]
+    assert [(p.passage_id, p.title) for p in picked] == [
+        ("12__0", "Anarchism"),
+        ("655__7", "Abacus"),
+        ("775__91", "Algorithm"),
+    ]
+
+
+def test_lengths_are_about_a_hundred_words(passages):
+    words = [len(p.text.split()) for p in passages]
+    assert 90 < sum(words) / len(words) < 100
+    assert max(words) < 200
+
+
+def test_no_markup_survives(passages):
+    for mark in ("{{", "}}", "[[", "]]", "<ref", "''", "\ue001"):
+        assert not [p.passage_id for p in passages if mark in p.text], mark
+
+
+def test_smoke_slice_holds_whole_articles(passages):
+    cut = whole_articles(passages, 300)
+    assert 250 <= len(cut) <= 300
+    full = dict(articles(passages))
+    assert all(full[page_id] == group for page_id, group in articles(cut))
+
+
+def test_headings_benchmark(passages):
+    benchmark = headings_benchmark(passages)
+    assert len(benchmark.conversations) == 100
+    assert sum(1 for _ in benchmark.turns()) == 742
+    assert not benchmark.dangling
+    by_id = {p.passage_id: p for p in passages}
+    for turn in benchmark.turns():
+        assert len({by_id[g].section for g in turn.gold}) == 1
+        assert len(turn.history) == 2 * (turn.turn_number - 1)
