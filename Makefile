@@ -44,6 +44,7 @@ help: ## List the targets and options
 	  'TORCH_INDEX=URL' 'install torch from this index, for a smaller CPU-only build'
 
 env: $(ENV) ## Set up .venv from requirements.lock (1 to 3 minutes, about 2 GB; instant when done)
+	@:
 
 $(ENV): requirements.lock pyproject.toml tools/env.sh
 	@bash tools/env.sh

@@ -5,4 +5,9 @@ notebooks over this library. Import what you need from the sub-packages; nothing
 (torch, transformers, faiss) is imported before a cache miss asks for it.
 """
 
+import warnings
+
+# Imported inside a kernel without ipywidgets, tqdm.auto warns into the notebook's output.
+warnings.filterwarnings("ignore", message="IProgress not found")
+
 __version__ = "0.1.0"

@@ -54,8 +54,12 @@ def cache(*parts: str) -> Path:
 
 
 def build(tag: str) -> Path:
-    """Output folder of a run: ``build/<tag>`` (see :attr:`mtrlib.profiles.Profile.tag`)."""
-    return root() / "build" / tag
+    """Output folder of a run, ``build/<tag>`` (see :attr:`mtrlib.profiles.Profile.tag`).
+
+    Below ``MTR_BUILD`` instead where a proof run has set that variable.
+    """
+    elsewhere = os.environ.get("MTR_BUILD")
+    return (Path(elsewhere) if elsewhere else root() / "build") / tag
 
 
 def notebooks() -> Path:

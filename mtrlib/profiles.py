@@ -144,9 +144,10 @@ def _plain(value: Any) -> str:
 def _switch_hubs(offline: bool) -> None:
     # huggingface_hub reads the variable once, at import
     hub = sys.modules.get("huggingface_hub.constants")
-    if hub is not None and hub.HF_HUB_OFFLINE != offline:
+    if hub is not None and offline != hub.HF_HUB_OFFLINE:
         raise InputError(
             "A model hub client is already imported in the other mode "
-            f"(HF_HUB_OFFLINE={hub.HF_HUB_OFFLINE}). Mend: restart the kernel, load the profile first."
+            f"(HF_HUB_OFFLINE={hub.HF_HUB_OFFLINE}). "
+            "Mend: restart the kernel, load the profile first."
         )
     os.environ["HF_HUB_OFFLINE"] = "1" if offline else "0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from mtrlib.data.corpus import wikipedia_passages
@@ -43,3 +44,13 @@ def load_benchmark(name: str, profile: Profile) -> Benchmark:
         f"{name!r} is neither a benchmark ({', '.join(NAMES)}) nor a folder with corpus.jsonl "
         "and queries.jsonl. Mend: check the name or the path."
     )
+
+
+def load_all(profile: Profile) -> list[Benchmark]:
+    """The benchmarks of a profile, in its order."""
+    return [load_benchmark(name, profile) for name in profile.BENCHMARKS]
+
+
+def digests(benchmarks: Iterable[Benchmark]) -> dict[str, str]:
+    """Benchmark name -> SHA-256 of its data, for manifests."""
+    return {b.name: b.digest() for b in benchmarks}

@@ -111,7 +111,7 @@ def _entry(path: Path, name: str, fields: dict[str, Any]) -> Entry:
 
 
 def _source(fields: dict[str, Any]) -> Source:
-    values = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k != "kind"}
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k != "kind"}
     return _KINDS[fields["kind"]](**values)
 
 

@@ -199,8 +199,8 @@ def hole_rate_at_k(qrels: Qrels, run: Run, *, k: int = 20, rel: int = 1) -> pd.S
     Notes
     -----
     For an empty list the rate is 0 / 0. Such a query has no row here, neither 0 (which
-    would praise the run) nor NaN; :class:`mtrlib.evaluation.evaluate.Evaluation` counts how many rows its mean has.
-    A high rate says that the other measures are lower bounds.
+    would praise the run) nor NaN; ``Evaluation.n_averaged`` counts how many rows its mean
+    has. A high rate says that the other measures are lower bounds.
 
     References
     ----------

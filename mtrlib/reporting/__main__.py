@@ -8,7 +8,6 @@ from pathlib import Path
 from mtrlib import paths
 from mtrlib.errors import ComparisonError, run_main
 from mtrlib.reporting import compare, jobs, notebook_runner, pages, parameters, verify
-from mtrlib.reporting.results import build_folder
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -30,7 +29,7 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _compare(args: argparse.Namespace) -> None:
-    found = compare.compare_build(build_folder("default"))
+    found = compare.compare_build(paths.build("default"))
     if len(found):
         raise ComparisonError(
             "\n  ".join(

@@ -24,7 +24,7 @@ from mtrlib.profiles import Profile
 from mtrlib.reporting import kernel, notebook_form
 from mtrlib.reporting.canonical import canonical_bytes
 from mtrlib.reporting.jobs import Job, plan
-from mtrlib.reporting.results import build_folder, write_atomically
+from mtrlib.reporting.results import write_atomically
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def execute(job: Job, output: Path | None = None, *, build: Path | None = None) 
         earlier good file stays, the failed one lies beside it as ``<name>.failed.ipynb``.
     """
     name, tag = job.path.stem, job.profile.tag
-    folder = build / tag if build else build_folder(tag)
+    folder = build / tag if build else paths.build(tag)
     target = (output or folder / "notebooks").resolve() / f"{name}.ipynb"
     failed = target.with_name(f"{name}.failed.ipynb")
     log = folder / "logs" / f"{name}.log"

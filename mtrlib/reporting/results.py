@@ -36,12 +36,6 @@ PACKAGES = (
 )  # fmt: skip
 
 
-def build_folder(tag: str) -> Path:
-    """``build/<tag>``; below ``MTR_BUILD`` instead where a proof run has set that variable."""
-    elsewhere = os.environ.get("MTR_BUILD")
-    return Path(elsewhere) / tag if elsewhere else paths.build(tag)
-
-
 def save(
     name: str,
     frame: pd.DataFrame,
@@ -101,6 +95,12 @@ def save(
     return Path("build", profile.tag, "results", f"{name}.csv")
 
 
+def save_all(tables: Mapping[str, pd.DataFrame], profile: Profile, **details: Any) -> list[str]:
+    """:func:`save` for several tables that share mode, digests and models; a line for each."""
+    saved = {name: save(name, table, profile, **details) for name, table in tables.items()}
+    return [f"{path.as_posix()}: {len(tables[name])} rows" for name, path in saved.items()]
+
+
 def save_figure(name: str, fig: Figure, points: pd.DataFrame, profile: Profile) -> Path:
     """Write ``build/<tag>/figures/<name>.csv`` with the plotted points, then ``<name>.png``.
 
@@ -123,7 +123,7 @@ def load(name: str, where: Path | Profile) -> tuple[pd.DataFrame, dict[str, Any]
     InputError
         A file is missing, or the CSV is not the one the manifest was written for.
     """
-    folder = build_folder(where.tag) / "results" if isinstance(where, Profile) else Path(where)
+    folder = paths.build(where.tag) / "results" if isinstance(where, Profile) else Path(where)
     table, manifest_path = folder / f"{name}.csv", folder / f"{name}.json"
     again = "run the notebook that saves it"
     if not manifest_path.is_file():
@@ -175,7 +175,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 def _folder(name: str, profile: Profile, kind: str) -> Path:
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise InputError(f"artefact name {name!r}: use lower-case letters, digits and `_` only.")
-    return build_folder(profile.tag) / kind
+    return paths.build(profile.tag) / kind
 
 
 def _flat(frame: pd.DataFrame) -> pd.DataFrame:

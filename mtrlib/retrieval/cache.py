@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -16,14 +17,22 @@ from mtrlib.retrieval.models import model_fingerprint
 from mtrlib.retrieval.registry import RetrieverSpec
 from mtrlib.retrieval.text import TEXT_RULE
 
-_Vectors = np.ndarray | sparse.csr_matrix
+Vectors: TypeAlias = Any  # float32 ndarray, or csr_matrix for kind "sparse"
 
 
-def embedding_key(spec: RetrieverSpec, ids: Sequence[str], texts: Sequence[str], prompt: str) -> str:
+def embedding_key(
+    spec: RetrieverSpec, ids: Sequence[str], texts: Sequence[str], prompt: str
+) -> str:
     """SHA-256 over ids and texts in order, model files, prompt, length, pooling and dtype."""
     settings = [
-        model_fingerprint(spec), spec.kind, prompt, spec.max_length, spec.pooling,
-        spec.normalize, spec.dtype, TEXT_RULE,
+        model_fingerprint(spec),
+        spec.kind,
+        prompt,
+        spec.max_length,
+        spec.pooling,
+        spec.normalize,
+        spec.dtype,
+        TEXT_RULE,
     ]
     digest = hashlib.sha256(json.dumps(settings).encode())
     for passage_id, text in zip(ids, texts, strict=True):
@@ -33,7 +42,7 @@ def embedding_key(spec: RetrieverSpec, ids: Sequence[str], texts: Sequence[str],
 
 def embeddings(
     spec: RetrieverSpec, ids: Sequence[str], texts: Sequence[str], prompt: str, label: str
-) -> _Vectors:
+) -> Vectors:
     """Vectors of the texts, shape (len(texts), dimension); encoded only on a cache miss.
 
     Parameters
@@ -58,7 +67,7 @@ def embeddings(
     return vectors
 
 
-def _load(path: Path, rows: int) -> _Vectors | None:
+def _load(path: Path, rows: int) -> Vectors | None:
     """The cached vectors, or None when absent or damaged (then they are made anew)."""
     if not path.is_file():
         return None
@@ -69,7 +78,7 @@ def _load(path: Path, rows: int) -> _Vectors | None:
     return found if found.shape[0] == rows else None
 
 
-def _save(path: Path, vectors: _Vectors) -> None:
+def _save(path: Path, vectors: Vectors) -> None:
     part = path.with_name(f".{os.getpid()}-{path.name}")
     if sparse.issparse(vectors):
         sparse.save_npz(part, vectors)

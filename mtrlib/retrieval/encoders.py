@@ -12,10 +12,10 @@ from scipy import sparse
 
 from mtrlib import progress
 from mtrlib.errors import InputError
+from mtrlib.retrieval.cache import Vectors
 from mtrlib.retrieval.models import model_folder
 from mtrlib.retrieval.registry import RetrieverSpec
 
-Vectors = np.ndarray | sparse.csr_matrix
 BATCHES_AT_ONCE = 16  # texts handed over at a time: progress, and a bound on memory
 
 # (question, passage that answers it, passage on the same words that does not)
@@ -73,15 +73,21 @@ def _tracked(chunks: list[list[int]], label: str, total: int) -> Iterator[list[i
 def _encode_chunk(spec: RetrieverSpec, model: Any, texts: list[str]) -> Vectors:
     if spec.kind == "sparse":
         found = model.encode(
-            texts, batch_size=spec.batch_size, convert_to_sparse_tensor=True, save_to_cpu=True,
+            texts,
+            batch_size=spec.batch_size,
+            convert_to_sparse_tensor=True,
+            save_to_cpu=True,
             show_progress_bar=False,
         ).coalesce()
         rows, columns = found.indices().numpy()
         data = found.values().float().numpy()
         return sparse.csr_matrix((data, (rows, columns)), shape=tuple(found.shape))
     vectors = model.encode(
-        texts, batch_size=spec.batch_size, normalize_embeddings=spec.normalize,
-        convert_to_numpy=True, show_progress_bar=False,
+        texts,
+        batch_size=spec.batch_size,
+        normalize_embeddings=spec.normalize,
+        convert_to_numpy=True,
+        show_progress_bar=False,
     )
     return np.asarray(vectors, dtype=np.float32)
 
@@ -147,7 +153,9 @@ def _check_sanity(spec: RetrieverSpec, model: Any) -> None:
     wrong = 0
     for question, right, other in SANITY:
         texts = [
-            spec.query_prompt + question, spec.passage_prompt + right, spec.passage_prompt + other,
+            spec.query_prompt + question,
+            spec.passage_prompt + right,
+            spec.passage_prompt + other,
         ]
         vectors = _encode_chunk(spec, model, texts)
         if sparse.issparse(vectors):

@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +38,11 @@ class PassageIds:
         return len(self.ids)
 
     def top(
-        self, scores: Floats, depth: int, *, rows: npt.NDArray[np.int64] | None = None,
+        self,
+        scores: Floats,
+        depth: int,
+        *,
+        rows: npt.NDArray[np.int64] | None = None,
         above: float | None = None,
     ) -> tuple[tuple[str, float], ...]:
         """The best ``depth`` of ``scores`` as ``(passage_id, score)``, fewer if there are fewer.
@@ -141,7 +146,8 @@ class DenseIndex:
             rows = np.argpartition(-everything, wanted - 1, axis=1)[:, :wanted]
             scores = np.take_along_axis(everything, rows, axis=1)
         return [
-            self._rescore(query, s, r, depth) for query, s, r in zip(matrix, scores, rows, strict=True)
+            self._rescore(query, s, r, depth)
+            for query, s, r in zip(matrix, scores, rows, strict=True)
         ]
 
     def _rescore(
@@ -195,7 +201,7 @@ def _use_faiss(backend: str) -> bool:
     return backend == "faiss"
 
 
-def _faiss_index(vectors: Floats) -> object:
+def _faiss_index(vectors: Floats) -> Any:
     import faiss
 
     index = faiss.IndexFlatIP(vectors.shape[1])

@@ -17,7 +17,11 @@ TOKENIZER = "NFKC, casefold, words; character bigrams for scripts without spaces
 WARN_ABOVE = 0.2  # share of queries without a single known term
 
 # Han, kana, Hangul, Thai, Lao, Khmer, Myanmar
-_UNSPACED = "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
+_UNSPACED = (
+    r"\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uf900-\ufaff\uac00-\ud7af\u1100-\u11ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+    r"\U00020000-\U0003ffff"
+)
 _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 
@@ -63,7 +67,7 @@ class Bm25:
         Warns when more than a fifth of the queries share no term with the corpus: the
         tokenizer or the language is probably wrong.
         """
-        rankings = {}
+        rankings: dict[str, tuple[tuple[str, float], ...]] = {}
         without_terms = 0
         for query_id, text in queries.items():
             terms = [t for t in tokenize(text) if t in self._vocabulary]

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
-
 from mtrlib.data.schema import Turn, Utterance
 from mtrlib.errors import InputError
 
@@ -97,18 +95,16 @@ def query_texts(
     return [query_text(t, view, budget=budget, count_tokens=count_tokens) for t in turns]
 
 
-def truncation_summary(texts: Sequence[QueryText]) -> pd.Series:
+def truncation_summary(texts: Sequence[QueryText]) -> dict[str, int]:
     """How many queries lost something, and how much: the line that belongs beside a score."""
-    return pd.Series(
-        {
-            "queries": len(texts),
-            "truncated": sum(t.truncated for t in texts),
-            "dropped_utterances": sum(t.dropped_utterances for t in texts),
-            "dropped_tokens": sum(t.dropped_tokens for t in texts),
-            "question_exceeds": sum(t.question_exceeds for t in texts),
-            "fell_back": sum(t.fell_back for t in texts),
-        }
-    )
+    return {
+        "queries": len(texts),
+        "truncated": sum(t.truncated for t in texts),
+        "dropped_utterances": sum(t.dropped_utterances for t in texts),
+        "dropped_tokens": sum(t.dropped_tokens for t in texts),
+        "question_exceeds": sum(t.question_exceeds for t in texts),
+        "fell_back": sum(t.fell_back for t in texts),
+    }
 
 
 def _join(history: Sequence[Utterance], question: str) -> str:

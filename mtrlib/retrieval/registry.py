@@ -64,10 +64,15 @@ def parse_specs(text: str, where: str) -> dict[str, RetrieverSpec]:
         unknown = set(entry) - known
         if unknown:
             raise InputError.at(
-                where, None, f"{name}: unknown field {sorted(unknown)[0]!r}", f"known: {sorted(known)}"
+                where,
+                None,
+                f"{name}: unknown field {sorted(unknown)[0]!r}",
+                f"known: {sorted(known)}",
             )
         _check_entry(name, entry, where)
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()
+        }
         specs[name] = RetrieverSpec(name=name, **values)
     return specs
 

@@ -82,7 +82,15 @@ class VectorSearcher:
 
     def describe(self) -> dict[str, Any]:
         """Model hash, prompts, length, pooling, normalisation."""
-        names = "kind query_prompt passage_prompt max_length pooling normalize dtype".split()
+        names = [
+            "kind",
+            "query_prompt",
+            "passage_prompt",
+            "max_length",
+            "pooling",
+            "normalize",
+            "dtype",
+        ]
         settings = {name: getattr(self.spec, name) for name in names}
         return {**settings, "model_sha256": model_fingerprint(self.spec)}
 

@@ -116,7 +116,9 @@ def _wheel(path: Path, files: dict[str, bytes]) -> Path:
     return path
 
 
-SOURCE = WheelSource("d", "1", "3.11", "none", "any", "d.whl", 1, "0", "pkg/", None, {"data.bin": "x"})
+SOURCE = WheelSource(
+    "d", "1", "3.11", "none", "any", "d.whl", 1, "0", "pkg/", None, {"data.bin": "x"}
+)
 
 
 def test_members_come_out_of_a_wheel_and_nothing_else(tmp_path: Path):

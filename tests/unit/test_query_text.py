@@ -12,7 +12,9 @@ from mtrlib.retrieval.query_text import query_text, truncation_summary
 
 HISTORY = (
     Utterance("user", "想了解一下企业版网关"),
-    Utterance("agent", "企业版网关支持多租户、审计日志、灰度发布和按接口限流，适合有多条业务线的团队。"),
+    Utterance(
+        "agent", "企业版网关支持多租户、审计日志、灰度发布和按接口限流，适合有多条业务线的团队。"
+    ),
     Utterance("user", "它的限流怎么配"),
     Utterance("agent", "在控制台的流量页面设置阈值"),
 )

@@ -56,7 +56,9 @@ CORPUS = '{"id": "0012", "text": "a"}\n{"id": "12", "text": "b"}\n{"id": "7e2", 
 
 def test_case_02_ids_stay_text_and_dangling_gold_is_named(tmp_path: Path):
     (tmp_path / "corpus.jsonl").write_text(CORPUS)
-    (tmp_path / "qrels.tsv").write_text("query_id\tdoc_id\trel\n01\t0012\t1\n02\t7e2\t1\n02\t0999\t1\n")
+    (tmp_path / "qrels.tsv").write_text(
+        "query_id\tdoc_id\trel\n01\t0012\t1\n02\t7e2\t1\n02\t0999\t1\n"
+    )
     (tmp_path / "run.tsv").write_text(
         "01\tQ0\t0012\t1\t9.0\ttoy\n01\tQ0\t12\t2\t8.0\ttoy\n02\tQ0\t7e2\t1\t5.0\ttoy\n"
     )
@@ -178,7 +180,9 @@ def test_conversational_errors(tmp_path: Path, change: str, message: str):
 def test_beir_folder(tmp_path: Path):
     (tmp_path / "qrels").mkdir()
     (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "T", "text": "a"}\n')
-    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "x"}\n{"_id": "q2", "text": "y"}\n')
+    (tmp_path / "queries.jsonl").write_text(
+        '{"_id": "q1", "text": "x"}\n{"_id": "q2", "text": "y"}\n'
+    )
     (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
     benchmark = read_beir(tmp_path)
     assert [(t.query_id, t.gold) for t in benchmark.turns()] == [("q1", ("d1",))]

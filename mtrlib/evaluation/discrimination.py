@@ -1,0 +1,151 @@
+"""Does a benchmark tell retrievers apart? Means with intervals, spread, paired comparisons.
+
+Source: MTR-Suite, section 5 and Figure 2b, which shows a spread of Recall@20 alone. Here
+every mean has an interval that resamples whole conversations, and a spread is compared
+with the noise before it is called a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from mtrlib.evaluation.significance import bootstrap_interval, holm, paired_difference
+
+# Columns of the per-query table that the functions below read.
+PER_QUERY = ["benchmark", "view", "system", "query_id", "conversation_id", "turn_number", "value"]
+
+
+def mean_intervals(
+    per_query: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    resamples: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Mean per group of queries with its interval.
+
+    Parameters
+    ----------
+    per_query : columns ``PER_QUERY``; ``value`` is a fraction in [0, 1].
+    by : columns that define a group, for example benchmark, view, system.
+
+    Returns
+    -------
+    DataFrame
+        One row per group, in order of appearance: ``by``, ``value``, ``ci_low``,
+        ``ci_high`` (fractions), ``n_queries``, ``n_conversations``.
+    """
+    rows = []
+    for key, group in per_query.groupby(list(by), sort=False):
+        indexed = group.set_index("query_id")
+        found = bootstrap_interval(
+            indexed["value"],
+            groups=indexed["conversation_id"],
+            resamples=resamples,
+            confidence=confidence,
+            rng=rng,
+        )
+        rows.append((*key, found.value, found.low, found.high, found.n, found.n_groups))
+    columns = [*by, "value", "ci_low", "ci_high", "n_queries", "n_conversations"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def compare_systems(
+    per_query: pd.DataFrame,
+    *,
+    resamples: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """All pairs of systems per benchmark and view: difference, interval, corrected p-value.
+
+    Returns
+    -------
+    DataFrame
+        ``benchmark, view, worse, better, difference`` (at least 0, fraction), ``ci_low``,
+        ``ci_high``, ``p_value`` and ``p_holm`` (corrected over the pairs of one benchmark
+        and view), ``gained, lost, same`` (queries), ``n_queries`` and ``verdict``: "differ"
+        where the corrected p-value is below 1 - confidence, else "inconclusive".
+    """
+    tables = []
+    for (benchmark, view), part in per_query.groupby(["benchmark", "view"], sort=False):
+        values = part.pivot(index="query_id", columns="system", values="value")
+        groups = part.drop_duplicates("query_id").set_index("query_id")["conversation_id"]
+        rows = []
+        for a, b in combinations(values.columns, 2):
+            worse, better = sorted((a, b), key=lambda s: (values[s].mean(), s))
+            found = paired_difference(
+                values[worse],
+                values[better],
+                groups=groups,
+                resamples=resamples,
+                confidence=confidence,
+                rng=rng,
+            )
+            rows.append(
+                {
+                    "benchmark": benchmark,
+                    "view": view,
+                    "worse": worse,
+                    "better": better,
+                    "difference": found.value,
+                    "ci_low": found.low,
+                    "ci_high": found.high,
+                    "p_value": found.p_value,
+                    "gained": found.n_gained,
+                    "lost": found.n_lost,
+                    "same": found.n_same,
+                    "n_queries": found.n,
+                }
+            )
+        if rows:
+            table = pd.DataFrame(rows)
+            table.insert(8, "p_holm", holm(table["p_value"]))
+            table["verdict"] = np.where(table["p_holm"] < 1 - confidence, "differ", "inconclusive")
+            tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def spread(means: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Best minus worst system per benchmark and view, and how many pairs the data tell apart.
+
+    Parameters
+    ----------
+    means : of :func:`mean_intervals` by benchmark, view, system.
+    pairs : of :func:`compare_systems`.
+
+    Returns
+    -------
+    DataFrame
+        ``benchmark, view, best, worst, spread`` (fraction), ``pairs_apart``, ``pairs``.
+    """
+    rows = []
+    for (benchmark, view), part in means.groupby(["benchmark", "view"], sort=False):
+        ranked = part.sort_values(["value", "system"]).to_dict("records")
+        worst, best = ranked[0], ranked[-1]
+        own = pairs[(pairs["benchmark"] == benchmark) & (pairs["view"] == view)]
+        apart = int((own["verdict"] == "differ").sum())
+        gap = best["value"] - worst["value"]
+        rows.append((benchmark, view, best["system"], worst["system"], gap, apart, len(own)))
+    columns = ["benchmark", "view", "best", "worst", "spread", "pairs_apart", "pairs"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def sentences(means: pd.DataFrame, spreads: pd.DataFrame, k: int) -> list[str]:
+    """One plain sentence per benchmark and view, made of the numbers of the two tables."""
+    value = means.set_index(["benchmark", "view", "system"])["value"].mul(100).to_dict()
+    said = []
+    for row in spreads.to_dict("records"):
+        where = row["benchmark"], row["view"]
+        low, high = value[(*where, row["worst"])], value[(*where, row["best"])]
+        said.append(
+            f"{', '.join(where)}: Recall@{k} from {low:.1f} ({row['worst']}) to {high:.1f} "
+            f"({row['best']}), a spread of {100 * row['spread']:.1f} points; "
+            f"{row['pairs_apart']} of {row['pairs']} pairs of retrievers differ beyond the noise."
+        )
+    return said

@@ -1,0 +1,80 @@
+"""What notebook 03 saved: complete, in range, and BM25 as a fresh run gives it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from mtrlib import paths, profiles
+from mtrlib.data.benchmarks import load_benchmark
+from mtrlib.errors import FetchError
+from mtrlib.reporting import results, retriever_grid
+
+KEY = ["benchmark", "view", "system"]
+
+
+@pytest.fixture(scope="module")
+def recall() -> pd.DataFrame:
+    return results.load("t03_recall", paths.results())[0].set_index(KEY)
+
+
+def test_every_retriever_under_every_view(recall: pd.DataFrame):
+    default = profiles.PROFILES["default"]
+    for benchmark in default.BENCHMARKS:
+        for view in default.VIEWS:
+            assert set(recall.loc[benchmark, view].index) == set(default.RETRIEVERS)
+
+
+def test_means_lie_inside_their_intervals(recall: pd.DataFrame):
+    assert recall["value"].between(0, 1).all()
+    assert (recall["ci_low"] <= recall["value"]).all()
+    assert (recall["value"] <= recall["ci_high"]).all()
+    assert (recall["ci_low"] < recall["ci_high"]).all()
+
+
+def test_coverage_stands_beside_every_mean(recall: pd.DataFrame):
+    coverage = results.load("t03_coverage", paths.results())[0].set_index(KEY)
+    assert coverage["n_queries"].equals(recall["n_queries"])
+    assert (coverage["n_duplicate_rows"] == 0).all()
+    last_turn = coverage.xs("last_turn", level="view")
+    assert (last_turn["dropped_utterances"] == 0).all()
+    dense = coverage.xs("minilm", level="system").xs("full_history", level="view")
+    assert (dense["truncated"] > 0).all()  # 256 tokens do not hold eight turns
+
+
+def test_corrected_p_values_and_verdicts(recall: pd.DataFrame):
+    pairs = results.load("t03_pairs", paths.results())[0]
+    assert (pairs["difference"] >= 0).all()
+    assert (pairs["p_holm"] >= pairs["p_value"]).all()
+    assert set(pairs["verdict"]) <= {"differ", "inconclusive"}
+    assert ((pairs["verdict"] == "differ") == (pairs["p_holm"] < 0.05)).all()
+    for _, part in pairs.groupby(["benchmark", "view"]):
+        assert len(part) == 6
+    apart = pairs[(pairs["verdict"] == "differ")]
+    assert ((apart["ci_low"] > 0) | (apart["p_holm"] > 0.01)).all()
+
+
+def test_bm25_is_what_a_fresh_run_gives(recall: pd.DataFrame):
+    profile = profiles.load("default", RETRIEVERS=["bm25"], BENCHMARKS=["headings"])
+    try:
+        benchmark = load_benchmark("headings", profile)
+    except FetchError as error:
+        pytest.skip(f"the corpus cannot be fetched here: {error}")
+    grid = retriever_grid.measure([benchmark], profile)
+    fresh = grid.per_query.groupby(KEY)["value"].mean()
+    for key, value in fresh.items():
+        assert value == pytest.approx(recall.loc[key, "value"], abs=5e-7)
+
+
+def test_figure_points_are_the_saved_means(recall: pd.DataFrame):
+    points = pd.read_csv(paths.figures() / "fig03_recall_by_view.csv").set_index(KEY)
+    assert points["value"].equals(recall["value"])
+
+
+def test_manifest_says_what_made_the_numbers():
+    _, manifest = results.load("t03_recall", paths.results())
+    assert manifest["mode"] == "measured"
+    assert manifest["settings"]["PROFILE"] == "default"
+    assert set(manifest["models"]) == {"static-256", "splade-tiny", "minilm"}
+    assert all(len(sha) == 64 for sha in manifest["models"].values())
+    assert {"torch", "sentence-transformers", "bm25s"} <= set(manifest["versions"])

@@ -1,0 +1,59 @@
+"""The four retrievers on INSCIT dev (closed set): last turn, queries with gold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mtrlib import profiles
+from mtrlib.data.benchmarks import load_benchmark
+from mtrlib.data.schema import Benchmark
+from mtrlib.errors import FetchError
+from mtrlib.evaluation.evaluate import evaluate
+from mtrlib.retrieval.search import search_view, searcher
+
+
+@pytest.fixture(scope="module")
+def inscit(real_data: Path) -> Benchmark:
+    folder = real_data / "inscit"
+    if not folder.is_dir():
+        pytest.skip("the pack inscit is not in the real data")
+    return load_benchmark(str(folder), profiles.load("default"))
+
+
+def test_counts_as_the_pack_says(inscit: Benchmark):
+    turns = list(inscit.turns())
+    assert len(inscit.passages) == 996
+    assert len(inscit.conversations) == 86
+    assert len(turns) == 502
+    assert sum(bool(t.gold) for t in turns) == 485
+    assert sum(len(t.gold) for t in turns) == 1118
+    assert not inscit.dangling
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(
+    ("retriever", "least"),
+    [("bm25", 0.84), ("static-256", 0.90), ("splade-tiny", 0.92), ("minilm", 0.93)],
+)
+def test_recall_at_20_of_the_last_turn(inscit: Benchmark, retriever: str, least: float):
+    try:
+        found = searcher(retriever, inscit.passages)
+    except FetchError as error:
+        pytest.skip(f"{retriever} cannot be fetched here: {error}")
+    run, _ = search_view(found, list(inscit.turns()), "last_turn", 100)
+    scores = evaluate(inscit.qrels, run, ["Recall@20"])
+    assert scores.n_queries == 485
+    assert scores.n_without_gold == 17
+    assert scores.means["Recall@20"] >= least
+
+
+def test_whole_history_costs_bm25_recall(inscit: Benchmark):
+    bm25 = searcher("bm25", inscit.passages)
+    turns = list(inscit.turns())
+    means = {
+        view: evaluate(inscit.qrels, search_view(bm25, turns, view, 100)[0], ["Recall@20"]).means
+        for view in ("last_turn", "full_history")
+    }
+    assert means["last_turn"]["Recall@20"] > means["full_history"]["Recall@20"] + 0.05
