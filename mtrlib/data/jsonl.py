@@ -14,9 +14,9 @@ LFS_POINTER = "version https://git-lfs"
 
 
 def read_text_lines(path: Path | str) -> Iterator[tuple[int, str]]:
-    """Yield ``(line number, line without its end)``, streaming, UTF-8 with or without BOM.
+    r"""Yield ``(line number, line without its end)``, streaming, UTF-8 with or without BOM.
 
-    Lines end at ``\\n`` or ``\\r\\n`` only; U+2028 and NEL inside a record stay where they are.
+    Lines end at ``\n`` or ``\r\n`` only; U+2028 and NEL inside a record stay where they are.
 
     Raises
     ------
@@ -29,10 +29,13 @@ def read_text_lines(path: Path | str) -> Iterator[tuple[int, str]]:
     number = 0
     with path.open(encoding="utf-8-sig", newline="\n") as lines:
         try:
-            for number, line in enumerate(lines, start=1):  # noqa: B007 (named in the error)
+            for number, line in enumerate(lines, start=1):
                 if number == 1 and line.startswith(LFS_POINTER):
                     raise InputError.at(
-                        path, 1, "a Git LFS pointer, not the data", "run `git lfs pull` at its source"
+                        path,
+                        1,
+                        "a Git LFS pointer, not the data",
+                        "run `git lfs pull` at its source",
                     )
                 yield number, line.rstrip("\r\n")
         except UnicodeDecodeError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from mtrlib.data.schema import Passage
 from mtrlib.data.wikipedia import LINK, LINK_CLOSE, LINK_OPEN, Article, Section
@@ -113,7 +114,11 @@ def _more_items(section: Section, position: int) -> bool:
 
 
 def _merge_short_tail(texts: list[str]) -> list[str]:
-    if len(texts) > 1 and _words(texts[-1]) < LEAST and _words(texts[-2]) + _words(texts[-1]) <= 160:
+    if (
+        len(texts) > 1
+        and _words(texts[-1]) < LEAST
+        and _words(texts[-2]) + _words(texts[-1]) <= 160
+    ):
         return [*texts[:-2], _join(texts[-2:])]
     return texts
 
@@ -121,7 +126,7 @@ def _merge_short_tail(texts: list[str]) -> list[str]:
 def _join(parts: list[str]) -> str:
     """Prose runs on with spaces; list items stand on lines of their own."""
     out = parts[0]
-    for before, part in zip(parts, parts[1:], strict=False):
+    for before, part in pairwise(parts):
         out += ("\n" if "•" in (before[0], part[0]) else " ") + part
     return out
 

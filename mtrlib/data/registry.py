@@ -95,7 +95,9 @@ def read_registry(path: Path) -> dict[str, Entry]:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, json.JSONDecodeError) as error:
-        raise InputError.at(path, None, f"cannot be read ({error})", "restore it from git") from None
+        raise InputError.at(
+            path, None, f"cannot be read ({error})", "restore it from git"
+        ) from None
     return {name: _entry(path, name, fields) for name, fields in raw["entries"].items()}
 
 
@@ -111,7 +113,9 @@ def _entry(path: Path, name: str, fields: dict[str, Any]) -> Entry:
 
 
 def _source(fields: dict[str, Any]) -> Source:
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k != "kind"}
+    values: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k != "kind"
+    }
     return _KINDS[fields["kind"]](**values)
 
 

@@ -59,6 +59,7 @@ class Turn:
     raw_utterance : the question as typed.
     gold : passage ids marked relevant; empty = no gold (left out of every mean, counted).
     rewrite : a self-contained form of the question, if the set has one.
+    author_voice : how the writer of the answering document might put it (oracle rewrite).
     answer : the set's own answer, if any.
     labels : free tags such as ``verbose`` or ``context_dependent``.
     """
@@ -70,6 +71,7 @@ class Turn:
     history: tuple[Utterance, ...] = ()
     gold: tuple[str, ...] = ()
     rewrite: str | None = None
+    author_voice: str | None = None
     answer: str | None = None
     labels: tuple[str, ...] = ()
 
@@ -128,9 +130,7 @@ class Run:
     n_duplicate_rows: int = 0
 
     @classmethod
-    def from_rankings(
-        cls, system: str, rankings: Mapping[str, Iterable[tuple[str, float]]]
-    ) -> Run:
+    def from_rankings(cls, system: str, rankings: Mapping[str, Iterable[tuple[str, float]]]) -> Run:
         """Take ranked lists as they stand, dropping and counting repeated passages."""
         kept: dict[str, tuple[tuple[str, float], ...]] = {}
         dropped = 0
@@ -206,6 +206,7 @@ class Benchmark:
                 t.raw_utterance,
                 [(u.role, u.text) for u in t.history],
                 t.rewrite,
+                t.author_voice,
                 sorted(self.qrels.grades(t.query_id).items()),
             )
             digest.update(json.dumps(row, ensure_ascii=False).encode())

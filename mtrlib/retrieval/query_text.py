@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mtrlib.data.schema import Turn, Utterance
 from mtrlib.errors import InputError
 
-VIEWS = ("last_turn", "user_turns", "full_history", "rewrite")
+VIEWS = ("last_turn", "user_turns", "full_history", "rewrite", "author_voice")
 CountTokens = Callable[[str], int]
 
 
@@ -24,7 +24,7 @@ class QueryText:
     ----------
     dropped_utterances, dropped_tokens : what the budget left out, always the oldest.
     question_exceeds : the question alone is longer than the budget (the encoder cuts it).
-    fell_back : the view ``rewrite`` had none and shows the raw utterance.
+    fell_back : a view of rewrites had none and shows the raw utterance.
     """
 
     query_id: str
@@ -48,7 +48,7 @@ def query_text(
     Parameters
     ----------
     view : ``last_turn`` (the raw utterance), ``user_turns`` (earlier user utterances and
-        it), ``full_history`` (both sides and it), ``rewrite``.
+        it), ``full_history`` (both sides and it), ``rewrite``, ``author_voice``.
     budget : most tokens of the result, special tokens and prompt already subtracted;
         None = no limit (lexical search).
     count_tokens : the encoder's own count; needed with a budget.
@@ -63,9 +63,10 @@ def query_text(
     question = turn.raw_utterance
     fell_back = False
     history: Sequence[Utterance] = ()
-    if view == "rewrite":
-        fell_back = not turn.rewrite
-        question = turn.rewrite or question
+    if view in ("rewrite", "author_voice"):
+        rewrite: str | None = getattr(turn, view)
+        fell_back = not rewrite
+        question = rewrite or question
     elif view == "user_turns":
         history = [u for u in turn.history if u.role == "user"]
     elif view == "full_history":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import tomllib
@@ -32,6 +33,16 @@ TARGETS = set(
     """help env data reproduce all refresh nb-% lab test test-all lint typecheck format lock html
     verify check-notebooks ci clean distclean""".split()
 )
+
+
+def make(*arguments: str, cwd: Path = ROOT) -> str:
+    """Output of make, untouched by the options of a make that runs this test."""
+    ours = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "PROFILE", "NB", "P"}
+    env = {k: v for k, v in os.environ.items() if k not in ours}
+    done = subprocess.run(
+        ["make", "-s", *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=True
+    )
+    return done.stdout
 
 
 def direct() -> dict[str, SpecifierSet]:
@@ -126,8 +137,7 @@ def test_every_target_exists_and_has_a_help_text():
 
 
 def test_make_help_lists_the_targets():
-    done = subprocess.run(["make", "-s"], cwd=ROOT, capture_output=True, text=True, check=True)
-    listed = [line.split()[0] for line in done.stdout.split("\nOptions")[0].splitlines()]
+    listed = [line.split()[0] for line in make().split("\nOptions")[0].splitlines()]
     assert set(listed) == TARGETS
 
 
@@ -141,11 +151,8 @@ def test_options_reach_the_command_as_typed(text, tmp_path):
     makefile.write_text(
         head.split("\nenv: $(ENV)")[0] + f"\n{stubs}\nreproduce: data{tail}", "utf-8"
     )
-    done = subprocess.run(
-        ["make", "-s", "reproduce", "PROFILE=smoke", f"P={text}"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout == f"[--profile][smoke][--param][{text}]"
+    printed = make("reproduce", "PROFILE=smoke", f"P={text}", cwd=tmp_path)
+    assert printed == f"[--profile][smoke][--param][{text}]"
 
 
 def test_ci_runs_the_make_targets_that_a_contributor_runs():

@@ -32,7 +32,10 @@ def read_beir(folder: Path | str, split: str = "test") -> Benchmark:
     for query_id in qrels:
         if query_id not in texts:
             raise InputError.at(
-                qrels_path, None, f"query {query_id} is not in queries.jsonl", "use files of one version"
+                qrels_path,
+                None,
+                f"query {query_id} is not in queries.jsonl",
+                "use files of one version",
             )
     conversations = tuple(
         Conversation(q, (Turn(q, q, 1, texts[q], gold=tuple(sorted(qrels.gold(q)))),))

@@ -41,7 +41,10 @@ def _turn(path: Path, line: int, record: dict[str, Any]) -> Turn:
     missing = {"id", "conversation_id", "turn", "query", "gold"} - record.keys()
     if missing:
         raise InputError.at(
-            path, line, f"no field {', '.join(sorted(missing))}", "see the layout in the module's text"
+            path,
+            line,
+            f"no field {', '.join(sorted(missing))}",
+            "see the layout in the module's text",
         )
     query = record["query"]
     if not isinstance(query, str) or not query.strip():

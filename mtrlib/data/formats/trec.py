@@ -30,11 +30,16 @@ def read_qrels(path: Path | str) -> Qrels:
             continue
         if len(columns) not in (3, 4):
             raise InputError.at(
-                path, number, f"{len(columns)} columns, expected 3 or 4", "query, (0,) passage, grade"
+                path,
+                number,
+                f"{len(columns)} columns, expected 3 or 4",
+                "query, (0,) passage, grade",
             )
         query_id, passage_id, grade = columns[0], columns[-2], columns[-1]
         if not _is_whole(grade):
-            raise InputError.at(path, number, f"grade {grade!r} is no whole number", "use 0, 1, 2 ...")
+            raise InputError.at(
+                path, number, f"grade {grade!r} is no whole number", "use 0, 1, 2 ..."
+            )
         known = judgements.setdefault(query_id, {})
         if known.setdefault(passage_id, int(grade)) != int(grade):
             raise InputError.at(
@@ -59,7 +64,10 @@ def read_run(path: Path | str, system: str | None = None) -> Run:
     for number, columns in _rows(path):
         if len(columns) != 6:
             raise InputError.at(
-                path, number, f"{len(columns)} columns, expected 6", "query Q0 passage rank score tag"
+                path,
+                number,
+                f"{len(columns)} columns, expected 6",
+                "query Q0 passage rank score tag",
             )
         query_id, _, passage_id, rank, score, tag = columns
         try:
