@@ -69,8 +69,8 @@ def compare_systems(
     DataFrame
         ``benchmark, view, worse, better, difference`` (at least 0, fraction), ``ci_low``,
         ``ci_high``, ``p_value`` and ``p_holm`` (corrected over the pairs of one benchmark
-        and view), ``gained, lost, same`` (queries), ``n_queries`` and ``verdict``: "differ"
-        where the corrected p-value is below 1 - confidence, else "inconclusive".
+        and view), ``gained, lost`` (shares of queries), ``n_queries`` and ``verdict``:
+        "differ" where the corrected p-value is below 1 - confidence, else "inconclusive".
     """
     tables = []
     for (benchmark, view), part in per_query.groupby(["benchmark", "view"], sort=False):
@@ -97,9 +97,8 @@ def compare_systems(
                     "ci_low": found.low,
                     "ci_high": found.high,
                     "p_value": found.p_value,
-                    "gained": found.n_gained,
-                    "lost": found.n_lost,
-                    "same": found.n_same,
+                    "gained": found.n_gained / found.n,
+                    "lost": found.n_lost / found.n,
                     "n_queries": found.n,
                 }
             )
