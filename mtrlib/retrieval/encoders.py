@@ -123,7 +123,7 @@ def _dense(spec: RetrieverSpec, folder: Path) -> Any:
 def _static(spec: RetrieverSpec, folder: Path) -> Any:
     from safetensors.numpy import load_file
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import StaticEmbedding
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer
 
     (weights,) = load_file(folder / "model.safetensors").values()
@@ -135,8 +135,8 @@ def _static(spec: RetrieverSpec, folder: Path) -> Any:
 
 def _sparse(spec: RetrieverSpec, folder: Path) -> Any:
     from sentence_transformers import SparseEncoder
-    from sentence_transformers.models import Transformer
-    from sentence_transformers.sparse_encoder.models import SpladePooling
+    from sentence_transformers.sentence_transformer.modules import Transformer
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
 
     transformer = Transformer(str(folder), transformer_task="fill-mask")
     return SparseEncoder(modules=[transformer, SpladePooling(pooling_strategy=spec.pooling)])

@@ -15,7 +15,7 @@ KEY = ["benchmark", "view", "system"]
 
 @pytest.fixture(scope="module")
 def recall() -> pd.DataFrame:
-    return results.load("t03_recall", paths.results())[0].set_index(KEY)
+    return results.load("t03_recall", paths.results())[0].set_index(KEY).sort_index()
 
 
 def test_every_retriever_under_every_view(recall: pd.DataFrame):
@@ -33,7 +33,7 @@ def test_means_lie_inside_their_intervals(recall: pd.DataFrame):
 
 
 def test_coverage_stands_beside_every_mean(recall: pd.DataFrame):
-    coverage = results.load("t03_coverage", paths.results())[0].set_index(KEY)
+    coverage = results.load("t03_coverage", paths.results())[0].set_index(KEY).sort_index()
     assert coverage["n_queries"].equals(recall["n_queries"])
     assert (coverage["n_duplicate_rows"] == 0).all()
     last_turn = coverage.xs("last_turn", level="view")
@@ -67,7 +67,8 @@ def test_bm25_is_what_a_fresh_run_gives(recall: pd.DataFrame):
 
 
 def test_figure_points_are_the_saved_means(recall: pd.DataFrame):
-    points = pd.read_csv(paths.figures() / "fig03_recall_by_view.csv").set_index(KEY)
+    points = pd.read_csv(paths.figures() / "fig03_recall_by_view.csv")
+    points = points.set_index(KEY).sort_index()
     assert points["value"].equals(recall["value"])
 
 

@@ -1,0 +1,73 @@
+"""Means, pairs and spread on a table whose answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mtrlib.evaluation import discrimination
+
+SURE = {"resamples": 500, "confidence": 0.95}
+
+
+@pytest.fixture
+def per_query() -> pd.DataFrame:
+    """30 conversations of two turns; b beats a everywhere, c equals a."""
+    rows = []
+    rng = np.random.default_rng(1)
+    for conversation in range(30):
+        for turn in (1, 2):
+            base = rng.uniform(0, 0.5)
+            for system, value in {"a": base, "b": base + 0.3, "c": base}.items():
+                rows.append(
+                    ("t", "v", system, f"{conversation}_{turn}", str(conversation), turn, value)
+                )
+    return pd.DataFrame(rows, columns=discrimination.PER_QUERY)
+
+
+def test_means_and_counts(per_query: pd.DataFrame):
+    rng = np.random.default_rng(0)
+    table = discrimination.mean_intervals(per_query, ["system"], **SURE, rng=rng)
+    expected = per_query.groupby("system")["value"].mean()
+    assert table.set_index("system")["value"].to_dict() == pytest.approx(expected.to_dict())
+    assert table["n_queries"].tolist() == [60, 60, 60]
+    assert table["n_conversations"].tolist() == [30, 30, 30]
+    assert ((table["ci_low"] < table["value"]) & (table["value"] < table["ci_high"])).all()
+
+
+def test_pairs_that_differ_and_pairs_that_do_not(per_query: pd.DataFrame):
+    rng = np.random.default_rng(0)
+    pairs = discrimination.compare_systems(per_query, **SURE, rng=rng)
+    found = {frozenset((r.worse, r.better)): r for r in pairs.itertuples()}
+    assert found[frozenset("ab")].verdict == "differ"
+    assert found[frozenset("ab")].better == "b"
+    assert found[frozenset("ab")].difference == pytest.approx(0.3)
+    assert found[frozenset("ab")].gained == 1.0
+    assert found[frozenset("ac")].verdict == "inconclusive"
+    assert found[frozenset("ac")].p_holm == 1.0
+
+
+def test_spread_and_its_sentence(per_query: pd.DataFrame):
+    rng = np.random.default_rng(0)
+    by = ["benchmark", "view", "system"]
+    means = discrimination.mean_intervals(per_query, by, **SURE, rng=rng)
+    pairs = discrimination.compare_systems(per_query, **SURE, rng=rng)
+    spreads = discrimination.spread(means, pairs)
+    assert spreads.loc[0, ["best", "pairs_apart", "pairs"]].tolist() == ["b", 2, 3]
+    assert spreads.loc[0, "spread"] == pytest.approx(0.3)
+    (sentence,) = discrimination.sentences(means, spreads, 20)
+    assert sentence.startswith("t, v: Recall@20 from ")
+    assert "a spread of 30.0 points; 2 of 3 pairs" in sentence
+
+
+def test_same_seed_same_table_whatever_the_row_order(per_query: pd.DataFrame):
+    def table(frame: pd.DataFrame) -> pd.DataFrame:
+        rng = np.random.default_rng(7)
+        return discrimination.mean_intervals(frame, ["system"], **SURE, rng=rng)
+
+    ordered = per_query.sort_values(["system", "query_id"])
+    shuffled = ordered.groupby("system", group_keys=False)[list(ordered)].apply(
+        lambda part: part.sample(frac=1, random_state=3)
+    )
+    pd.testing.assert_frame_equal(table(ordered), table(shuffled))
