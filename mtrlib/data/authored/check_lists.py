@@ -41,9 +41,9 @@ def _question(question: Record, passages: Mapping[str, Passage]) -> Iterator[str
     if len(support) < PASSAGES:
         yield f"{name}: answers in {len(support)} passages, at least {PASSAGES}"
     forms = Counter(
-        " ".join(answer_tokens(form))
+        form
         for a in question["answers"]
-        for form in {a["text"], *a["aliases"]}
+        for form in {" ".join(answer_tokens(f)) for f in (a["text"], *a["aliases"])}
     )
     yield from (f"{name}: {form!r} is in two answers" for form, n in forms.items() if n > 1)
     for answer in question["answers"]:
