@@ -49,8 +49,9 @@ env: $(ENV) ## Set up .venv from requirements.lock (1 to 3 minutes, about 2 GB; 
 $(ENV): requirements.lock pyproject.toml tools/env.sh
 	@bash tools/env.sh
 
-data: $(ENV) ## Fetch and verify the data and models that the default run needs
+data: $(ENV) ## Fetch and verify the data and models of the default run; check the authored sets
 	@$(PY) -m mtrlib.data fetch
+	@$(PY) -m mtrlib.data.authored check | tail -n 1
 
 reproduce: data ## Run the notebooks into build/ and compare with what is committed
 	@$(RUN) --profile "$$PROFILE" $${NB:+--nb "$$NB"} $${P:+--param "$$P"}

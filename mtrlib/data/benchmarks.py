@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from mtrlib.data.authored.mtr_mini import mtr_mini
 from mtrlib.data.corpus import wikipedia_passages
 from mtrlib.data.formats.beir import read_beir
 from mtrlib.data.formats.conversational import read_conversational
@@ -13,7 +14,7 @@ from mtrlib.data.schema import Benchmark
 from mtrlib.errors import InputError
 from mtrlib.profiles import Profile
 
-NAMES = ("headings",)
+NAMES = ("headings", "mtr-mini")
 
 
 def load_benchmark(name: str, profile: Profile) -> Benchmark:
@@ -35,6 +36,12 @@ def load_benchmark(name: str, profile: Profile) -> Benchmark:
             conversations=profile.CONVERSATION_LIMIT,
             turns=profile.TURN_LIMIT,
         )
+    if name == "mtr-mini":
+        return mtr_mini(
+            wikipedia_passages(),
+            conversations=profile.CONVERSATION_LIMIT,
+            passage_limit=profile.PASSAGE_LIMIT,
+        )
     folder = Path(name)
     if (folder / "qrels").is_dir():
         return read_beir(folder)
@@ -48,7 +55,12 @@ def load_benchmark(name: str, profile: Profile) -> Benchmark:
 
 def load_all(profile: Profile) -> list[Benchmark]:
     """The benchmarks of a profile, in its order."""
-    return [load_benchmark(name, profile) for name in profile.BENCHMARKS]
+    return load_named(profile.BENCHMARKS, profile)
+
+
+def load_named(names: Iterable[str], profile: Profile) -> list[Benchmark]:
+    """Benchmarks by name or folder, in the order given."""
+    return [load_benchmark(name, profile) for name in names]
 
 
 def digests(benchmarks: Iterable[Benchmark]) -> dict[str, str]:

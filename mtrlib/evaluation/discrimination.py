@@ -110,6 +110,106 @@ def compare_systems(
     return pd.concat(tables, ignore_index=True)
 
 
+def compare_views(
+    per_query: pd.DataFrame,
+    before: str,
+    after: str,
+    *,
+    resamples: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """What a view gains over another, per benchmark and system, on the same queries.
+
+    Returns
+    -------
+    DataFrame
+        ``benchmark, system, before, after, difference`` (fraction), ``ci_low``, ``ci_high``,
+        ``p_value``, ``p_holm`` (over all rows), ``gained, lost`` (shares of queries),
+        ``n_queries``.
+    """
+    rows = []
+    for (benchmark, system), part in per_query.groupby(["benchmark", "system"], sort=False):
+        values = part.pivot(index="query_id", columns="view", values="value")
+        groups = part.drop_duplicates("query_id").set_index("query_id")["conversation_id"]
+        found = paired_difference(
+            values[before],
+            values[after],
+            groups=groups,
+            resamples=resamples,
+            confidence=confidence,
+            rng=rng,
+        )
+        rows.append(
+            {
+                "benchmark": benchmark,
+                "system": system,
+                "before": before,
+                "after": after,
+                "difference": found.value,
+                "ci_low": found.low,
+                "ci_high": found.high,
+                "p_value": found.p_value,
+                "gained": found.n_gained / found.n,
+                "lost": found.n_lost / found.n,
+                "n_queries": found.n,
+            }
+        )
+    table = pd.DataFrame(rows)
+    table.insert(8, "p_holm", holm(table["p_value"]))
+    return table
+
+
+SLICES = ("standalone", "context-dependent", "short", "verbose", "before switch", "from switch on")
+
+
+def sliced(per_query: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the per-query table under each slice they belong to, in a column ``slice``.
+
+    Slices come in pairs: standalone and context-dependent turns; short and verbose ones;
+    turns before a topic switch and from it on (only conversations that have one).
+    Benchmarks without such labels are left out.
+    """
+    has = {
+        label: per_query["labels"].map(lambda labels, wanted=label: wanted in labels)
+        for label in ("standalone", "context_dependent", "verbose")
+    }
+    labelled = per_query["benchmark"].isin(per_query.loc[has["verbose"], "benchmark"])
+    masks = (
+        has["standalone"],
+        has["context_dependent"],
+        ~has["verbose"],
+        has["verbose"],
+        per_query["from_switch"] < 0,
+        per_query["from_switch"] >= 0,
+    )
+    parts = [
+        per_query[mask & labelled].assign(slice=name)
+        for name, mask in zip(SLICES, masks, strict=True)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def slice_sentences(means: pd.DataFrame, k: int) -> list[str]:
+    """One sentence per benchmark, view and pair of slices: what the slice costs each retriever.
+
+    Parameters
+    ----------
+    means : of :func:`mean_intervals` by benchmark, view, system, slice.
+    """
+    said = []
+    for (benchmark, view), part in means.groupby(["benchmark", "view"], sort=False):
+        table = part.pivot(index="system", columns="slice", values="value").mul(100)
+        for first, second in zip(SLICES[::2], SLICES[1::2], strict=True):
+            if {first, second} <= set(table):
+                cost = table[second] - table[first]
+                listed = ", ".join(f"{name} {value:+.1f}" for name, value in cost.items())
+                said.append(
+                    f"{benchmark}, {view}: Recall@{k} of {second} less {first} turns: {listed}"
+                )
+    return said
+
+
 def spread(means: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Best minus worst system per benchmark and view, and how many pairs the data tell apart.
 

@@ -133,6 +133,111 @@ def recall_by_turn(
     return figure, shown
 
 
+def recall_by_slice(means: pd.DataFrame, k: int, confidence: float) -> tuple[Figure, pd.DataFrame]:
+    """Recall@k per slice of the turns, one mark per retriever, one panel per query view.
+
+    Parameters
+    ----------
+    means : ``view, system, slice, value, ci_low, ci_high, n_queries`` of one benchmark.
+    """
+    from matplotlib import pyplot as plt
+
+    house_style()
+    views = list(dict.fromkeys(means["view"]))
+    slices = list(dict.fromkeys(means["slice"]))
+    systems = list(dict.fromkeys(means["system"]))
+    sizes = means.groupby("slice")["n_queries"].max()
+    figure, panels = plt.subplots(
+        1, len(views), figsize=(2.2 + 4.4 * len(views), 4.4), sharey=True, squeeze=False
+    )
+    for axes, view in zip(panels[0], views, strict=True):
+        for i, (system, style) in enumerate(_styles(systems).items()):
+            part = means[(means["view"] == view) & (means["system"] == system)]
+            row = part.set_index("slice").reindex(slices)
+            at = np.arange(len(slices)) + (i - (len(systems) - 1) / 2) * 0.16
+            value = 100 * row["value"].to_numpy()
+            reach = [value - 100 * row["ci_low"], 100 * row["ci_high"] - value]
+            axes.errorbar(
+                at,
+                value,
+                yerr=reach,
+                linestyle="none",
+                capsize=2,
+                markersize=4,
+                label=system,
+                **style,
+            )
+        axes.set_title(view, fontsize=10)
+        labels = [f"{name}\n(n = {sizes[name]})" for name in slices]
+        axes.set_xticks(range(len(slices)), labels, rotation=40, ha="right", fontsize=8)
+    _percent_axis(panels[0][0], f"Recall@{k}")
+    panels[0][-1].legend(title="retriever", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.suptitle(f"Bars: {confidence:.0%} intervals, conversations resampled", fontsize=9, y=1.0)
+    return figure, means
+
+
+def gold_by_origin(
+    counts: pd.DataFrame, recall: pd.DataFrame, k: int
+) -> tuple[Figure, pd.DataFrame]:
+    """Where the gold was found, and what the rest of it does to Recall@k.
+
+    Parameters
+    ----------
+    counts : ``set, origin, gold``: passages per origin (source article or elsewhere, found by
+        the author or only in the pool).
+    recall : ``system, gold, value``: Recall@k against the gold of the source article alone
+        and against all gold.
+    """
+    from matplotlib import pyplot as plt
+
+    house_style()
+    sets = list(dict.fromkeys(counts["set"]))
+    origins = list(dict.fromkeys(counts["origin"]))
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8))
+    below = np.zeros(len(sets))
+    hatches = ("", "//", "..", "xx")
+    for origin, color, hatch in zip(origins, PALETTE[1:], hatches, strict=False):
+        part = counts[counts["origin"] == origin].set_index("set").reindex(sets)
+        height = part["gold"].to_numpy()
+        left.bar(
+            sets, height, bottom=below, color=color, hatch=hatch, edgecolor="white", label=origin
+        )
+        for x, (base, size) in enumerate(zip(below, height, strict=True)):
+            left.text(
+                x, base + size / 2, f"{size}", ha="center", va="center", fontsize=8, color="white"
+            )
+        below += height
+    left.set_ylabel("gold passages")
+    left.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    kinds = list(dict.fromkeys(recall["gold"]))
+    systems = list(dict.fromkeys(recall["system"]))
+    for i, (kind, color) in enumerate(zip(kinds, PALETTE[1:], strict=False)):
+        part = recall[recall["gold"] == kind].set_index("system").reindex(systems)
+        at = np.arange(len(systems)) + (i - 0.5) * 0.36
+        hatch = hatches[i]
+        right.bar(
+            at,
+            100 * part["value"],
+            width=0.34,
+            color=color,
+            hatch=hatch,
+            edgecolor="white",
+            label=kind,
+        )
+    right.set_xticks(range(len(systems)), systems)
+    _percent_axis(right, f"Recall@{k}, rewrite")
+    right.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.tight_layout()
+    points = pd.concat(
+        [
+            counts.rename(columns={"set": "group", "origin": "what", "gold": "y"}),
+            recall.rename(columns={"system": "group", "gold": "what", "value": "y"}),
+        ],
+        ignore_index=True,
+    )
+    return figure, points[["group", "what", "y"]]
+
+
 def corpus_shape(lengths: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
     """Histogram of passage lengths, and passages per article as a sorted curve.
 

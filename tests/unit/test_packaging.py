@@ -22,7 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 LOCK = (ROOT / "requirements.lock").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 
-CONDA_NAMES = {"torch": "pytorch"}  # where they differ
+CONDA_NAMES = {"torch": "pytorch", "jupyter-client": "jupyter_client"}  # where they differ
 NBSTRIPOUT_ARGUMENTS = [
     "--keep-output",
     "--keep-count",

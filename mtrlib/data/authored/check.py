@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import binomtest
+
 from mtrlib import paths
 from mtrlib.data.authored.check_conversations import check_conversations
 from mtrlib.data.authored.check_judged import check_judged, check_judgements
@@ -49,6 +51,7 @@ def statistics(found: Authored, passages: Sequence[Passage]) -> dict[str, dict[s
             "gold_per_answerable_turn": _mean([len(t["gold"]) for t in turns if t["gold"]]),
             "labels": dict(sorted(labels.items())),
             **_pool_statistics(found.judged.get("mtr-mini", {})),
+            "rule_audit": _rule_audit(found.rule_audit),
         },
         "list-mini": {
             "questions": dict(sorted(Counter(q["split"] for q in found.questions).items())),
@@ -88,6 +91,19 @@ def _pool_statistics(judged: Mapping[str, list[dict[str, Any]]]) -> dict[str, An
         "pooled_per_query": _mean([len(p) for p in judged.values()]),
         "gold_in_pools": sum(r["decision"] == "gold" for r in rows),
         "judged_by": dict(sorted(Counter(r["by"] for r in rows).items())),
+    }
+
+
+def _rule_audit(audit: Mapping[str, Any]) -> dict[str, Any]:
+    """Share of unread rejects that were wrong in the sample that was read, with its interval."""
+    if not audit:
+        return {}
+    wrong, read = len(audit["wrong"]), audit["read"]
+    interval = binomtest(wrong, read).proportion_ci(method="exact")
+    return {
+        "read": read,
+        "wrong": wrong,
+        "error_rate_95": [round(interval.low, 4), round(interval.high, 4)],
     }
 
 

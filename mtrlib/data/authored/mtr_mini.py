@@ -9,15 +9,20 @@ from mtrlib.data.schema import Benchmark, Conversation, Passage, Turn, Utterance
 
 
 def mtr_mini(
-    passages: Sequence[Passage], *, conversations: int = 0, authored: Authored | None = None
+    passages: Sequence[Passage],
+    *,
+    conversations: int = 0,
+    passage_limit: int = 0,
+    authored: Authored | None = None,
 ) -> Benchmark:
-    """Build the benchmark over a corpus.
+    """Build the benchmark over the frozen slice.
 
     Parameters
     ----------
-    passages : the frozen slice, or a part of it: conversations whose gold it does not hold
-        whole are left out, so that a small corpus gives a small but fair benchmark.
-    conversations : keep the first n that fit; 0 = all.
+    passages : the whole slice.
+    conversations : keep the first n; 0 = all.
+    passage_limit : cut the corpus to the gold of the kept conversations, filled up evenly
+        from the rest of the slice to about this many passages; 0 = all.
 
     Returns
     -------
@@ -25,15 +30,17 @@ def mtr_mini(
         ``rewrite`` is the standalone query, ``author_voice`` the oracle rewrite.
     """
     found = authored or load_authored()
-    known = {p.passage_id for p in passages}
-    kept = []
-    for record in found.conversations:
-        gold = {g for turn in record["turns"] for g in turn["gold"]}
-        if gold <= known:
-            kept.append(_conversation(record, found))
-        if conversations and len(kept) == conversations:
-            break
-    return Benchmark("mtr-mini", tuple(passages), tuple(kept))
+    kept = tuple(
+        _conversation(record, found)
+        for record in found.conversations[: conversations or len(found.conversations)]
+    )
+    if passage_limit:
+        gold = {g for c in kept for t in c.turns for g in t.gold}
+        others = [p for p in passages if p.passage_id not in gold]
+        step = max(1, -(-len(others) // max(1, passage_limit - len(gold))))
+        filler = {p.passage_id for p in others[::step]}
+        passages = [p for p in passages if p.passage_id in gold or p.passage_id in filler]
+    return Benchmark("mtr-mini", tuple(passages), kept)
 
 
 def _conversation(record: Record, found: Authored) -> Conversation:

@@ -28,6 +28,7 @@ class Authored:
     judged : by set name (``mtr-mini``, ``list-mini``), then query or question id: the pooled
         passages, each ``passage_id, decision, by, reason``.
     items, ratings : of judgements-mini.
+    rule_audit : the sample of rule rejects that was read afterwards.
     """
 
     conversations: list[Record] = field(default_factory=list)
@@ -36,6 +37,7 @@ class Authored:
     judged: dict[str, dict[str, list[Record]]] = field(default_factory=dict)
     items: list[Record] = field(default_factory=list)
     ratings: list[Record] = field(default_factory=list)
+    rule_audit: Record = field(default_factory=dict)
 
     def turns(self) -> Iterator[tuple[str, Record, Record]]:
         """``(query id, conversation, turn)`` of every turn."""
@@ -64,6 +66,9 @@ def load_authored(where: Path | None = None) -> Authored:
         items=_list(base / "judgements-mini" / "items.jsonl"),
         ratings=_list(base / "judgements-mini" / "ratings.jsonl"),
     )
+    audit = base / "mtr-mini" / "rule_audit.json"
+    if audit.is_file():
+        found.rule_audit = json.loads(audit.read_text(encoding="utf-8"))
     path = base / "rewrites-mini" / "rewrites.jsonl"
     for record in _list(path):
         if record["query_id"] in found.rewrites:
