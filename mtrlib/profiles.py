@@ -44,7 +44,7 @@ class Profile:
     SEED: int = 13
     K: int = 20
     DEPTH: int = 100
-    BENCHMARKS: tuple[str, ...] = ("headings",)
+    BENCHMARKS: tuple[str, ...] = ("headings", "mtr-mini")
     RETRIEVERS: tuple[str, ...] = ("bm25", "static-256", "splade-tiny", "minilm")
     VIEWS: tuple[str, ...] = ("last_turn", "user_turns", "full_history")
     PASSAGE_LIMIT: int = 0

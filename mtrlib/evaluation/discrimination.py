@@ -210,29 +210,84 @@ def slice_sentences(means: pd.DataFrame, k: int) -> list[str]:
     return said
 
 
-def spread(means: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+def spread(
+    per_query: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    resamples: int,
+    confidence: float,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
     """Best minus worst system per benchmark and view, and how many pairs the data tell apart.
 
     Parameters
     ----------
-    means : of :func:`mean_intervals` by benchmark, view, system.
+    per_query : columns ``PER_QUERY``.
     pairs : of :func:`compare_systems`.
 
     Returns
     -------
     DataFrame
-        ``benchmark, view, best, worst, spread`` (fraction), ``pairs_apart``, ``pairs``.
+        ``benchmark, view, best, worst, spread`` (fraction), ``ci_low``, ``ci_high`` (whole
+        conversations resampled, best and worst chosen anew each time, so the interval is of
+        the spread itself), ``pairs_apart``, ``pairs``.
     """
+    edges = [(1 - confidence) / 2, (1 + confidence) / 2]
     rows = []
-    for (benchmark, view), part in means.groupby(["benchmark", "view"], sort=False):
-        ranked = part.sort_values(["value", "system"]).to_dict("records")
-        worst, best = ranked[0], ranked[-1]
+    for (benchmark, view), part in per_query.groupby(["benchmark", "view"], sort=False):
+        by_conversation = part.pivot_table(
+            index="conversation_id", columns="system", values="value", aggfunc="sum"
+        )
+        sizes = part.groupby("conversation_id")["query_id"].nunique()  # (n_conversations,)
+        means = by_conversation.sum() / sizes.sum()
+        drawn = rng.integers(len(sizes), size=(resamples, len(sizes)))
+        counts = np.apply_along_axis(np.bincount, 1, drawn, minlength=len(sizes))
+        sums = counts @ by_conversation.to_numpy()  # (resamples, n_systems)
+        again = sums / (counts @ sizes.loc[by_conversation.index].to_numpy())[:, None]
+        low, high = np.quantile(again.max(axis=1) - again.min(axis=1), edges)
         own = pairs[(pairs["benchmark"] == benchmark) & (pairs["view"] == view)]
-        apart = int((own["verdict"] == "differ").sum())
-        gap = best["value"] - worst["value"]
-        rows.append((benchmark, view, best["system"], worst["system"], gap, apart, len(own)))
-    columns = ["benchmark", "view", "best", "worst", "spread", "pairs_apart", "pairs"]
-    return pd.DataFrame(rows, columns=columns)
+        rows.append(
+            {
+                "benchmark": benchmark,
+                "view": view,
+                "best": means.idxmax(),
+                "worst": means.idxmin(),
+                "spread": means.max() - means.min(),
+                "ci_low": low,
+                "ci_high": high,
+                "pairs_apart": int((own["verdict"] == "differ").sum()),
+                "pairs": len(own),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def claim_sentences(spreads: pd.DataFrame, natural: str, rigid: str) -> list[str]:
+    """Say whether a natural benchmark spreads retrievers more than a rigid one, per view.
+
+    It holds where the interval of the natural benchmark's spread lies above the other's, is
+    inconclusive where they overlap, and fails where the natural spread is smaller (the claim
+    is MTR-Suite's, section 5 and Figure 2b).
+    """
+    said = []
+    for view, part in spreads.groupby("view", sort=False):
+        rows = part.set_index("benchmark").to_dict("index")
+        if not {natural, rigid} <= set(rows):
+            continue
+        one, other = rows[natural], rows[rigid]
+        verdict = "inconclusive (the intervals overlap)"
+        if one["ci_low"] > other["ci_high"]:
+            verdict = "holds"
+        elif one["spread"] < other["spread"]:
+            verdict = "does not hold"
+        spans = [
+            f"{name} {100 * r['spread']:.1f} [{100 * r['ci_low']:.1f}, {100 * r['ci_high']:.1f}]"
+            for name, r in ((natural, one), (rigid, other))
+        ]
+        said.append(
+            f"larger spread on {natural} than on {rigid}, {view}: {verdict}; {', '.join(spans)}"
+        )
+    return said
 
 
 def sentences(means: pd.DataFrame, spreads: pd.DataFrame, k: int) -> list[str]:

@@ -42,6 +42,7 @@ def house_style() -> None:
             "grid.alpha": 0.3,
             "legend.frameon": False,
             "svg.hashsalt": "mtrlib",
+            "figure.dpi": 80,  # keeps committed notebooks small; files are saved finer
         }
     )
 
@@ -172,7 +173,10 @@ def recall_by_slice(means: pd.DataFrame, k: int, confidence: float) -> tuple[Fig
         axes.set_xticks(range(len(slices)), labels, rotation=40, ha="right", fontsize=8)
     _percent_axis(panels[0][0], f"Recall@{k}")
     panels[0][-1].legend(title="retriever", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.suptitle(f"Bars: {confidence:.0%} intervals, conversations resampled", fontsize=9, y=1.0)
+    note = (
+        f"{means['benchmark'].iloc[0]}, bars: {confidence:.0%} intervals, conversations resampled"
+    )
+    figure.suptitle(note, fontsize=9, y=1.0)
     return figure, means
 
 
@@ -200,12 +204,18 @@ def gold_by_origin(
         part = counts[counts["origin"] == origin].set_index("set").reindex(sets)
         height = part["gold"].to_numpy()
         left.bar(
-            sets, height, bottom=below, color=color, hatch=hatch, edgecolor="white", label=origin
+            sets,
+            height,
+            width=0.8,
+            bottom=below,
+            color=color,
+            hatch=hatch,
+            edgecolor="white",
+            label=origin,
         )
         for x, (base, size) in enumerate(zip(below, height, strict=True)):
-            left.text(
-                x, base + size / 2, f"{size}", ha="center", va="center", fontsize=8, color="white"
-            )
+            if size:  # beside the bar, where thin pieces stay legible
+                left.annotate(f"{size}", (x + 0.42, base + size / 2), va="center", fontsize=8)
         below += height
     left.set_ylabel("gold passages")
     left.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -225,6 +235,8 @@ def gold_by_origin(
             label=kind,
         )
     right.set_xticks(range(len(systems)), systems)
+    if "n_queries" in recall:
+        right.set_xlabel(f"retriever (n = {recall['n_queries'].max()} queries)")
     _percent_axis(right, f"Recall@{k}, rewrite")
     right.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     figure.tight_layout()

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from mtrlib import paths, profiles
+from mtrlib.data.authored.records import load_authored
 from mtrlib.data.benchmarks import load_benchmark
 from mtrlib.errors import FetchError
 from mtrlib.reporting import results, retriever_grid
@@ -79,3 +80,39 @@ def test_manifest_says_what_made_the_numbers():
     assert set(manifest["models"]) == {"static-256", "splade-tiny", "minilm"}
     assert all(len(sha) == 64 for sha in manifest["models"].values())
     assert {"torch", "sentence-transformers", "bm25s"} <= set(manifest["versions"])
+
+
+def test_mtr_mini_is_sound():
+    """The three things that must hold, as issue 02 asks."""
+    gains = results.load("t03_sanity", paths.results())[0]
+    assert len(gains) == 8
+    assert set(gains["holds"]) == {"yes"}
+    coverage = results.load("t03_coverage", paths.results())[0]
+    authored = coverage[coverage["benchmark"] == "mtr-mini"]
+    assert set(authored["n_without_gold"]) == {17}
+    assert set(authored["n_queries"]) == {256 - 17}
+
+
+def test_slices_come_in_pairs_that_cover_the_turns():
+    slices = results.load("t03_slices", paths.results())[0]
+    sizes = slices.groupby("slice")["n_queries"].agg(["min", "max"])
+    assert (sizes["min"] == sizes["max"]).all()
+    assert sizes["max"]["standalone"] + sizes["max"]["context-dependent"] == 256 - 17
+    assert sizes["max"]["short"] + sizes["max"]["verbose"] == 256 - 17
+
+
+def test_a_topic_switch_hurts_the_views_that_carry_the_history():
+    slices = results.load("t03_slices", paths.results())[0]
+    value = slices.set_index(["view", "slice", "system"]).sort_index()
+    for view in ("user_turns", "full_history"):
+        before, after = (value.loc[view, s] for s in ("before switch", "from switch on"))
+        assert (after["ci_high"] < before["ci_high"]).all()
+        assert (after["value"] < before["value"]).all()
+
+
+def test_global_view_counts_all_gold():
+    counts = results.load("t03_global_view", paths.results())[0].groupby("set")["gold"].sum()
+    found = load_authored()
+    for name in ("mtr-mini", "list-mini"):
+        rows = [r for pooled in found.judged[name].values() for r in pooled]
+        assert counts[name] == sum(r["decision"] == "gold" for r in rows)

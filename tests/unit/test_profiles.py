@@ -23,7 +23,7 @@ def test_resolved_profile_is_frozen_and_complete():
 @pytest.mark.parametrize(
     ("name", "overrides", "message"),
     [
-        ("defualt", {}, "Known profiles: smoke, default, paper"),
+        ("standard", {}, "Known profiles: smoke, default, paper"),
         ("default", {"TOP_K": 5}, "'TOP_K' is not a setting. Known settings: .*K"),
         ("default", {"K": "5"}, "K='5' is str, but must be int"),
         ("default", {"K": True}, "K=True is bool, but must be int"),

@@ -40,10 +40,9 @@ def check_judged(found: Authored, passages: Mapping[str, Passage]) -> Iterator[s
         yield from (f"{query_id}: gold {g} is not in the judged pool" for g in gold - set(by_id))
         read = {i for i, r in by_id.items() if r["by"] == "read"}
         needles = [f" {' '.join(answer_tokens(a))} " for alias in aliases for a in alias]
-        if name == "mtr-mini":
-            for passage_id in by_id.keys() - gold - read:
-                if any(n.strip() and n in text.get(passage_id, "") for n in needles):
-                    yield f"{query_id}: {passage_id} holds an answer string and was not read"
+        for passage_id in by_id.keys() - gold - read:
+            if any(n.strip() and n in text.get(passage_id, "") for n in needles):
+                yield f"{query_id}: {passage_id} holds an answer string and was not read"
 
 
 def _decision(
