@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import json
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -173,6 +175,9 @@ def _from_url(source: UrlSource, entry: Entry, parts: Path, out: Path) -> None:
                     downloader=_Resuming(part),
                 )
                 part.unlink(missing_ok=True)
+                _pin(entry, member, out / member.name)
+                if source.unpack:
+                    _unpack(out / member.name)
                 break
             except requests.RequestException as error:
                 errors.append(f"{url}: {error}")
@@ -182,6 +187,40 @@ def _from_url(source: UrlSource, entry: Entry, parts: Path, out: Path) -> None:
                 errors.append(_wrong(url, str(member.sha256), found))
         else:
             raise FetchError("; ".join(errors))
+
+
+def _pin(entry: Entry, member: Member, path: Path) -> None:
+    """Hold the first SHA-256 seen of a file that the registry gives none for.
+
+    Raises
+    ------
+    FetchError
+        The address gives other bytes than the first time.
+    """
+    if member.sha256 is not None:
+        return
+    pins_path = paths.cache("sources") / "pins.json"
+    pins = json.loads(pins_path.read_text(encoding="utf-8")) if pins_path.is_file() else {}
+    found, key = file_sha256(path), f"{entry.name}/{member.name}"
+    if pins.setdefault(key, found) != found:
+        path.unlink()
+        raise FetchError(
+            f"{_wrong(key, pins[key], found)}; the expected one was recorded at the first fetch, "
+            f"so the source has changed (drop the line from {pins_path} to accept it)"
+        )
+    part = pins_path.with_suffix(".part")
+    part.write_text(json.dumps(pins, indent=1, sort_keys=True), encoding="utf-8")
+    part.replace(pins_path)
+
+
+def _unpack(path: Path) -> None:
+    try:
+        if zipfile.is_zipfile(path):
+            shutil.unpack_archive(path, path.parent, "zip")
+        elif tarfile.is_tarfile(path):
+            shutil.unpack_archive(path, path.parent, filter="data")  # nothing outside the folder
+    except (shutil.ReadError, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise FetchError(f"{path.name} cannot be unpacked: {error}") from None
 
 
 class _Resuming:

@@ -45,10 +45,14 @@ class WheelSource:
 
 @dataclass(frozen=True)
 class UrlSource:
-    """One file per member at ``base + member name``; further bases are mirrors."""
+    """One file per member at ``base + member name``; further bases are mirrors.
+
+    With ``unpack`` every member that is an archive is unpacked beside itself.
+    """
 
     base: str
     mirrors: tuple[str, ...] = ()
+    unpack: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,11 @@ _KINDS: dict[str, type[Source]] = {"wheel": WheelSource, "url": UrlSource, "path
 
 @dataclass(frozen=True)
 class Entry:
-    """One dataset, corpus or model."""
+    """One dataset, corpus or model.
+
+    ``optional`` entries are fetched by name only; ``reader`` names the formats of a
+    dataset's files; ``note`` says what to do where no address can be fetched.
+    """
 
     name: str
     role: Literal["corpus", "model", "dataset"]
@@ -76,6 +84,8 @@ class Entry:
     sources: tuple[Source, ...]
     counts: dict[str, int] = field(default_factory=dict)
     optional: bool = False
+    reader: str = ""
+    note: str = ""
 
     @property
     def fingerprint(self) -> str:

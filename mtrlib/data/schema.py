@@ -31,6 +31,8 @@ class Passage:
     title : title of its document, may be empty.
     section : headings from the outermost to the innermost, without the title.
     links : titles that the passage links to, in order of appearance.
+    document : id of the document it is part of, where the set has that unit.
+    source : where the record was read, ``file:line`` or ``file#item``.
     """
 
     passage_id: str
@@ -38,6 +40,8 @@ class Passage:
     title: str = ""
     section: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    document: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,11 @@ class Turn:
     author_voice : how the writer of the answering document might put it (oracle rewrite).
     answer : the set's own answer, if any.
     labels : free tags such as ``verbose`` or ``context_dependent``.
+    gold_by_annotator : the gold of each annotator, where several worked apart; ``gold`` is
+        then their union.
+    gold_texts : gold that the set gives as text, not yet matched to passages.
+    scope : only passages of this document are searched; empty = the whole corpus.
+    source : where the record was read, ``file:line`` or ``file#item``.
     """
 
     query_id: str
@@ -74,6 +83,10 @@ class Turn:
     author_voice: str | None = None
     answer: str | None = None
     labels: tuple[str, ...] = ()
+    gold_by_annotator: tuple[tuple[str, ...], ...] = ()
+    gold_texts: tuple[str, ...] = ()
+    scope: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.server
 import io
+import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     requests: list[tuple[str, str | None]]
     cuts: int
+    zipped: bytes
 
     def do_GET(self) -> None:
         asked = self.headers.get("Range")
@@ -33,6 +35,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
             return
         body = b"other bytes" if self.path.startswith("/wrong/") else DATA
+        if self.path.startswith("/zip/"):
+            body = type(self).zipped
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
         self.send_response(206 if asked else 200)
         self.send_header("Content-Length", str(len(body) - start))
@@ -99,6 +103,27 @@ def test_a_damaged_copy_is_found_and_fetched_anew(server: str, fresh_cache: Path
     path = fetch(entry) / "data.bin"
     path.write_bytes(DATA[:-1] + b"x")
     assert (fetch(entry, verify=True) / "data.bin").read_bytes() == DATA
+
+
+def test_a_source_without_checksum_is_pinned_at_the_first_fetch(server: str, fresh_cache: Path):
+    fetch(_entry(UrlSource(f"{server}/good/"), sha=None))
+    assert SHA in (fresh_cache / "sources" / "pins.json").read_text()
+    for folder in (fresh_cache / "sources").glob("toy-*"):
+        shutil.rmtree(folder)
+    changed = _entry(UrlSource(f"{server}/wrong/"), sha=None)
+    with pytest.raises(FetchError, match="recorded at the first fetch, so the source has changed"):
+        fetch(changed)
+
+
+def test_archives_are_unpacked_beside_themselves(server: str, fresh_cache: Path):
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("inside/x.jsonl", "{}")
+    Handler.zipped = inner.getvalue()
+    member = Member("toy.zip", hashlib.sha256(Handler.zipped).hexdigest())
+    source = UrlSource(f"{server}/zip/", unpack=True)
+    folder = fetch(Entry("z", "dataset", "t", "l", "r", "c", (member,), (source,)))
+    assert (folder / "inside" / "x.jsonl").read_text() == "{}"
 
 
 def test_own_folder(tmp_path: Path, fresh_cache: Path):
