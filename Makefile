@@ -11,6 +11,7 @@ SHELL := bash
 PROFILE ?= default
 NB ?=
 P ?=
+DATASETS ?=
 PYTHON ?=
 TORCH_INDEX ?=
 
@@ -19,9 +20,10 @@ TORCH_INDEX ?=
 override PROFILE := $(value PROFILE)
 override NB := $(value NB)
 override P := $(value P)
+override DATASETS := $(value DATASETS)
 override PYTHON := $(value PYTHON)
 override TORCH_INDEX := $(value TORCH_INDEX)
-export PROFILE NB P PYTHON TORCH_INDEX
+export PROFILE NB P DATASETS PYTHON TORCH_INDEX
 
 PY := .venv/bin/python
 ENV := .venv/.mtr-env
@@ -40,6 +42,7 @@ help: ## List the targets and options
 	  'PROFILE=default' 'smoke (minutes), default, or paper (GPU and endpoint)' \
 	  'NB="01 03"' 'only these notebooks' \
 	  'P="K=10"' 'notebook parameters' \
+	  'DATASETS="inscit mtrag"' 'published datasets for make data to fetch as well' \
 	  'PYTHON=python3.12' 'interpreter for a new .venv (3.11 to 3.13)' \
 	  'TORCH_INDEX=URL' 'install torch from this index, for a smaller CPU-only build'
 
@@ -51,6 +54,7 @@ $(ENV): requirements.lock pyproject.toml tools/env.sh
 
 data: $(ENV) ## Fetch and verify the data and models of the default run; check the authored sets
 	@$(PY) -m mtrlib.data fetch
+	@$${DATASETS:+$(PY) -m mtrlib.data fetch $$DATASETS}
 	@$(PY) -m mtrlib.data.authored check | tail -n 1
 
 reproduce: data ## Run the notebooks into build/ and compare with what is committed

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from mtrlib.data.assemble import as_benchmark, read_parts
 from mtrlib.data.authored.mtr_mini import mtr_mini
 from mtrlib.data.corpus import wikipedia_passages
-from mtrlib.data.formats.beir import read_beir
-from mtrlib.data.formats.conversational import read_conversational
 from mtrlib.data.headings import headings_benchmark
 from mtrlib.data.schema import Benchmark
 from mtrlib.errors import InputError
@@ -22,13 +21,14 @@ def load_benchmark(name: str, profile: Profile) -> Benchmark:
 
     Parameters
     ----------
-    name : one of ``NAMES``, or the path of a BEIR folder or of the plain conversational
-        layout (``corpus.jsonl``, ``queries.jsonl``).
+    name : one of ``NAMES``, or the path of a file or folder in any format that
+        :mod:`mtrlib.data.formats` reads; gold given as text is matched to passages, and the
+        match rate is printed.
 
     Raises
     ------
     InputError
-        Neither a known name nor a folder of a known layout.
+        Neither a known name nor data of a known format.
     """
     if name == "headings":
         return headings_benchmark(
@@ -42,15 +42,16 @@ def load_benchmark(name: str, profile: Profile) -> Benchmark:
             conversations=profile.CONVERSATION_LIMIT,
             passage_limit=profile.PASSAGE_LIMIT,
         )
-    folder = Path(name)
-    if (folder / "qrels").is_dir():
-        return read_beir(folder)
-    if (folder / "queries.jsonl").is_file():
-        return read_conversational(folder)
-    raise InputError(
-        f"{name!r} is neither a benchmark ({', '.join(NAMES)}) nor a folder with corpus.jsonl "
-        "and queries.jsonl. Mend: check the name or the path."
-    )
+    path = Path(name)
+    if not path.exists():
+        raise InputError(
+            f"{name!r} is neither a benchmark ({', '.join(NAMES)}) nor a file or folder. "
+            "Mend: check the name or the path."
+        )
+    benchmark, report = as_benchmark(path.name, read_parts(path))
+    if report.total:
+        print(f"{path.name}: {report}")
+    return benchmark
 
 
 def load_all(profile: Profile) -> list[Benchmark]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from mtrlib.data.formats import formats
 from mtrlib.data.registry import Entry, WheelSource
 from mtrlib.data.schema import Benchmark, Passage, corpus_digest
 
@@ -13,9 +14,11 @@ MOST_WORDS = 12  # of a passage in any notebook: the texts are not ours to publi
 
 
 def sources_table(entries: Iterable[Entry]) -> pd.DataFrame:
-    """One row per source: role, where it comes from, size, licence, SHA-256 of its content."""
+    """One row per corpus or model: where it comes from, size, licence, SHA-256 of its content."""
     rows = []
     for e in entries:
+        if e.role == "dataset":
+            continue
         first = e.sources[0]
         where = (
             f"wheel {first.distribution} {first.version}"
@@ -25,6 +28,25 @@ def sources_table(entries: Iterable[Entry]) -> pd.DataFrame:
         size = sum(m.bytes or 0 for m in e.members) / 1e6
         rows.append((e.name, e.role, e.title, where, round(size, 1), e.licence, e.fingerprint[:12]))
     columns = ["name", "role", "title", "source", "MB", "licence", "content"]
+    return pd.DataFrame(rows, columns=columns).set_index("name")
+
+
+def datasets_table(entries: Iterable[Entry]) -> pd.DataFrame:
+    """One row per published dataset: title, licence, readers, and how well those are tried."""
+    known = formats()
+    rows = [
+        (
+            e.name,
+            e.title,
+            e.licence,
+            ", ".join(e.reader.split()),
+            all(known[name].seen == "real record" for name in e.reader.split()),
+            "make data" if e.sources else "by hand",
+        )
+        for e in entries
+        if e.role == "dataset"
+    ]
+    columns = ["name", "title", "licence", "readers", "tried on real records", "fetched"]
     return pd.DataFrame(rows, columns=columns).set_index("name")
 
 

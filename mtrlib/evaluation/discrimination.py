@@ -160,6 +160,35 @@ def compare_views(
     return table
 
 
+def protection_sentences(
+    spreads: pd.DataFrame, protects: pd.DataFrame, per_query: pd.DataFrame
+) -> list[str]:
+    """What the naive cut costs: spread and pairs apart with either, gains, questions lost.
+
+    Parameters
+    ----------
+    spreads : of :func:`spread` over the protected and the naive view.
+    protects : of :func:`compare_views` from the naive to the protected view.
+    per_query : with ``question_lost`` per row.
+    """
+    said = [
+        f"{row['benchmark']}, {row['view']}: spread {100 * row['spread']:.1f} "
+        f"[{100 * row['ci_low']:.1f}, {100 * row['ci_high']:.1f}] points, "
+        f"{row['pairs_apart']} of {row['pairs']} pairs differ"
+        for row in spreads.to_dict("records")
+    ]
+    lost = per_query.groupby(["benchmark", "view", "system"])["question_lost"].mean().to_dict()
+    for row in protects.to_dict("records"):
+        share = lost[row["benchmark"], row["before"], row["system"]]
+        said.append(
+            f"{row['benchmark']}, {row['system']}: protecting the question gains "
+            f"{100 * row['difference']:+.1f} [{100 * row['ci_low']:+.1f}, "
+            f"{100 * row['ci_high']:+.1f}] points; the naive cut loses it for {100 * share:.1f}% "
+            "of the queries"
+        )
+    return said
+
+
 SLICES = ("standalone", "context-dependent", "short", "verbose", "before switch", "from switch on")
 
 

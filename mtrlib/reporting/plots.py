@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from mtrlib.retrieval.query_text import NAIVE
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -42,7 +44,6 @@ def house_style() -> None:
             "grid.alpha": 0.3,
             "legend.frameon": False,
             "svg.hashsalt": "mtrlib",
-            "figure.dpi": 80,  # keeps committed notebooks small; files are saved finer
         }
     )
 
@@ -178,6 +179,116 @@ def recall_by_slice(means: pd.DataFrame, k: int, confidence: float) -> tuple[Fig
     )
     figure.suptitle(note, fontsize=9, y=1.0)
     return figure, means
+
+
+def asl_curves(
+    curve: pd.DataFrame, confidence: float, resamples: int
+) -> tuple[Figure, pd.DataFrame]:
+    """Achieved significance levels of all pairs, one line per benchmark, one panel per view.
+
+    A line crosses the dashed level at the share of pairs that the benchmark tells apart.
+
+    Parameters
+    ----------
+    curve : of :func:`mtrlib.evaluation.power.asl_curve`.
+    resamples : random sign patterns behind a p-value; they bound it from below.
+    """
+    from matplotlib import pyplot as plt
+
+    house_style()
+    views = list(dict.fromkeys(curve["view"]))
+    benchmarks = list(dict.fromkeys(curve["benchmark"]))
+    figure, panels = plt.subplots(
+        1, len(views), figsize=(2.2 + 3.6 * len(views), 3.8), sharey=True, squeeze=False
+    )
+    for axes, view in zip(panels[0], views, strict=True):
+        for benchmark, style in _styles(benchmarks).items():
+            line = curve[(curve["view"] == view) & (curve["benchmark"] == benchmark)]
+            label = f"{benchmark} ({len(line)} pairs)"
+            dashes = ("-", "--", ":", "-.")[benchmarks.index(benchmark) % 4]  # lines may coincide
+            axes.plot(
+                100 * line["share"],
+                line["asl"],
+                dashes,
+                drawstyle="steps-pre",
+                label=label,
+                markersize=5,
+                alpha=0.8,
+                **style,
+            )
+        axes.axhline(1 - confidence, color="#666666", linestyle="--", linewidth=1)
+        axes.set_title(view, fontsize=10)
+        axes.set_xlabel("share of pairs (%)")
+        axes.set_xlim(0, 104)
+    panels[0][0].set_yscale("log")
+    panels[0][0].set_ylim(0.6 / (resamples + 1), 1.4)
+    panels[0][0].set_ylabel("achieved significance level")
+    panels[0][-1].legend(title="benchmark", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    note = (
+        f"Paired randomisation tests, uncorrected; dashed: {1 - confidence:.2g}; smallest possible "
+        f"value: 1/{resamples + 1}"
+    )
+    figure.suptitle(note, fontsize=9, y=1.0)
+    return figure, curve
+
+
+def protected_against_naive(
+    means: pd.DataFrame, k: int, confidence: float, *, fewest: int = 10
+) -> tuple[Figure, pd.DataFrame]:
+    """Recall@k per turn with the question protected and with the naive cut, and what was cut.
+
+    One column per retriever that cuts anything (all, if none does). Turns with fewer than
+    ``fewest`` queries are left out, as in :func:`recall_by_turn`.
+
+    Parameters
+    ----------
+    means : of :func:`mtrlib.evaluation.discrimination.mean_intervals` by benchmark, view,
+        system, turn_number for one benchmark and the views ``full_history`` and
+        ``full_history_naive``, with ``truncated`` and ``question_lost`` (shares of the same
+        queries, fractions).
+    """
+    from matplotlib import pyplot as plt
+
+    house_style()
+    cuts = means.groupby("system", sort=False)["truncated"].max() > 0
+    systems = list(cuts.index[cuts]) or list(cuts.index)
+    own = means[means["system"].isin(systems)]
+    shown = own[own["n_queries"] >= fewest]
+    if shown.empty:
+        shown = own
+    figure, panels = plt.subplots(
+        2, len(systems), figsize=(2.6 + 3.4 * len(systems), 5), sharex=True, sharey="row",
+        squeeze=False, height_ratios=[2.2, 1],
+    )  # fmt: skip
+    lines = {"full_history": "question protected", NAIVE: "naive cut"}
+    for (upper, lower), system in zip(panels.T, systems, strict=True):
+        for (view, label), style in zip(lines.items(), _styles(list(lines)).values(), strict=True):
+            line = shown[(shown["view"] == view) & (shown["system"] == system)]
+            line = line.sort_values("turn_number")
+            turn, value = line["turn_number"].to_numpy(), 100 * line["value"].to_numpy()
+            color = style["color"]
+            upper.plot(turn, value, label=label, markersize=4, **style)
+            low, high = 100 * line["ci_low"].to_numpy(), 100 * line["ci_high"].to_numpy()
+            upper.fill_between(turn, low, high, color=color, alpha=0.12, linewidth=0)
+        # the naive view came last; both cut the same queries
+        lower.bar(turn, 100 * line["truncated"], color="#BBBBBB", label="something cut")
+        lost = 100 * line["question_lost"]
+        lower.bar(turn, lost, width=0.5, color=PALETTE[2], hatch="//", edgecolor="white",
+                  label="question lost (naive)")  # fmt: skip
+        upper.set_title(system, fontsize=10)
+        lower.set_xlabel("turn number")
+        lower.set_xticks(turn)
+    _percent_axis(panels[0][0], f"Recall@{k}")
+    _percent_axis(panels[1][0], "queries")
+    for axes in panels[:, -1]:
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    counts, name = shown["n_queries"], shown["benchmark"].iloc[0]
+    note = (
+        f"{name}, n = {counts.min()} to {counts.max()} queries per turn, "
+        f"bands: {confidence:.0%} intervals"
+    )
+    figure.suptitle(note, fontsize=9, y=0.97)
+    return figure, shown
 
 
 def gold_by_origin(

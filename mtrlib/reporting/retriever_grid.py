@@ -12,7 +12,7 @@ from mtrlib.data.schema import Benchmark, Qrels, Run
 from mtrlib.errors import FetchError
 from mtrlib.evaluation.evaluate import evaluate
 from mtrlib.profiles import Profile
-from mtrlib.retrieval.query_text import truncation_summary
+from mtrlib.retrieval.query_text import QueryText, truncation_summary
 from mtrlib.retrieval.search import search_view, searcher
 
 
@@ -23,9 +23,10 @@ class Grid:
     Attributes
     ----------
     per_query : one row per benchmark, view, system and query with gold; ``value`` is
-        Recall@K, beside ``conversation_id``, ``turn_number``, ``labels`` (tuple) and
+        Recall@K, beside ``conversation_id``, ``turn_number``, ``labels`` (tuple),
         ``from_switch``: turns since the topic switch (0 = the switching turn, negative
-        before it), missing where the conversation has none.
+        before it), missing where the conversation has none; and ``truncated``,
+        ``question_lost``: what the budget did to the query (booleans).
     coverage : per benchmark, view, system: queries averaged, missing, without gold,
         duplicate rows, truncated queries, and the share of tied scores.
     retrievers : name -> what identifies it, with the first encoded query as sent.
@@ -53,6 +54,7 @@ def measure(benchmarks: Sequence[Benchmark], profile: Profile, views: Sequence[s
     for benchmark in benchmarks:
         turns = list(benchmark.turns())
         facts = _facts(benchmark)
+        documents = {p.passage_id: p.document for p in benchmark.passages}
         for name in profile.RETRIEVERS:
             try:
                 retriever = searcher(name, benchmark.passages)
@@ -60,12 +62,13 @@ def measure(benchmarks: Sequence[Benchmark], profile: Profile, views: Sequence[s
                 unavailable[name] = str(error)
                 continue
             for view in views or profile.VIEWS:
-                run, texts = search_view(retriever, turns, view, profile.DEPTH)
+                run, texts = search_view(retriever, turns, view, profile.DEPTH, documents=documents)
                 runs[benchmark.name, view, name] = run
                 scores = evaluate(benchmark.qrels, run, [f"Recall@{profile.K}"])
                 key = {"benchmark": benchmark.name, "view": view, "system": name}
                 value = scores.per_query.iloc[:, 0].rename("value")
-                values.append(facts.join(value, how="inner").reset_index().assign(**key))
+                scored = facts.join(value, how="inner").join(_cuts(texts))
+                values.append(scored.reset_index().assign(**key))
                 tied = {"share_tied": scores.share_tied}
                 coverage.append({**key, **scores.counts, **tied, **truncation_summary(texts)})
                 prompt = retriever.spec.query_prompt
@@ -110,4 +113,10 @@ def _facts(benchmark: Benchmark) -> pd.DataFrame:
         for turn in conversation.turns
     ]
     columns = ["query_id", "conversation_id", "turn_number", "labels", "from_switch"]
+    return pd.DataFrame(rows, columns=columns).set_index("query_id")
+
+
+def _cuts(texts: Sequence[QueryText]) -> pd.DataFrame:
+    rows = [(t.query_id, t.truncated, t.question_lost) for t in texts]
+    columns = ["query_id", "truncated", "question_lost"]
     return pd.DataFrame(rows, columns=columns).set_index("query_id")

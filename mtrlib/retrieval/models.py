@@ -81,6 +81,16 @@ class TokenCounter:
         """Tokens of ``text`` without special tokens."""
         return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
+    def cut(self, text: str, budget: int) -> str:
+        """The longest beginning of ``text`` that its first ``budget`` tokens cover.
+
+        This is what is left of it where an encoder truncates on the right.
+        """
+        ends = [end for _, end in self._tokenizer.encode(text, add_special_tokens=False).offsets]
+        if len(ends) <= budget:
+            return text
+        return text[: ends[budget - 1]] if budget > 0 else ""
+
     def count_many(self, texts: list[str]) -> list[int]:
         """Tokens of each text."""
         return [len(e.ids) for e in self._tokenizer.encode_batch(texts, add_special_tokens=False)]

@@ -13,7 +13,9 @@ from mtrlib.data.schema import Turn, Utterance
 from mtrlib.errors import InputError
 
 VIEWS = ("last_turn", "user_turns", "full_history", "rewrite", "author_voice")
+NAIVE = "full_history_naive"  # a demonstration, not one of the views: see naive_cut
 CountTokens = Callable[[str], int]
+CutText = Callable[[str, int], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +24,11 @@ class QueryText:
 
     Attributes
     ----------
-    dropped_utterances, dropped_tokens : what the budget left out, always the oldest.
+    dropped_utterances, dropped_tokens : whole utterances of the history, and tokens, that
+        the budget left out: the oldest (under :func:`naive_cut` the newest).
     question_exceeds : the question alone is longer than the budget (the encoder cuts it).
     fell_back : a view of rewrites had none and shows the raw utterance.
+    question_lost : nothing of the current question is left; only :func:`naive_cut` does that.
     """
 
     query_id: str
@@ -33,31 +37,41 @@ class QueryText:
     dropped_tokens: int = 0
     question_exceeds: bool = False
     fell_back: bool = False
+    question_lost: bool = False
 
     @property
     def truncated(self) -> bool:
         """Whether anything was cut."""
-        return self.dropped_utterances > 0 or self.question_exceeds
+        return self.dropped_utterances > 0 or self.dropped_tokens > 0 or self.question_exceeds
 
 
 def query_text(
-    turn: Turn, view: str, *, budget: int | None = None, count_tokens: CountTokens | None = None
+    turn: Turn,
+    view: str,
+    *,
+    budget: int | None = None,
+    count_tokens: CountTokens | None = None,
+    cut: CutText | None = None,
 ) -> QueryText:
     """Build one view of a turn.
 
     Parameters
     ----------
     view : ``last_turn`` (the raw utterance), ``user_turns`` (earlier user utterances and
-        it), ``full_history`` (both sides and it), ``rewrite``, ``author_voice``.
+        it), ``full_history`` (both sides and it), ``rewrite``, ``author_voice``. For a
+        demonstration also ``full_history_naive``, see :func:`naive_cut`.
     budget : most tokens of the result, special tokens and prompt already subtracted;
         None = no limit (lexical search).
     count_tokens : the encoder's own count; needed with a budget.
+    cut : the encoder's own cut; needed with a budget by ``full_history_naive`` alone.
 
     Raises
     ------
     InputError
-        Unknown view.
+        Unknown view, or a naive cut without ``cut``.
     """
+    if view == NAIVE:
+        return naive_cut(turn, budget=budget, count_tokens=count_tokens, cut=cut)
     if view not in VIEWS:
         raise InputError(f"query view {view!r} is unknown. Known: {', '.join(VIEWS)}.")
     question = turn.raw_utterance
@@ -89,11 +103,55 @@ def query_text(
     )
 
 
+def naive_cut(
+    turn: Turn,
+    *,
+    budget: int | None = None,
+    count_tokens: CountTokens | None = None,
+    cut: CutText | None = None,
+) -> QueryText:
+    """Join the whole history, oldest first, and the question, and cut the right end: a flaw.
+
+    It reproduces the query text of MTR-Suite's released code, where the encoder truncates on
+    the right and the current question, which stands last, is what goes. It is here to measure
+    what the flaw costs. Do not use it for results. The text before the cut is that of
+    ``full_history``, so the cut is the only difference between the two.
+
+    Parameters
+    ----------
+    budget, count_tokens : as for :func:`query_text`; without a budget nothing is cut.
+    cut : (text, budget) -> its first ``budget`` tokens as text, for example
+        :meth:`mtrlib.retrieval.models.TokenCounter.cut`.
+    """
+    question = turn.raw_utterance
+    whole = _join(turn.history, question)
+    if budget is None or count_tokens is None:
+        return QueryText(turn.query_id, whole)
+    if cut is None:
+        raise InputError(f"view {NAIVE!r} needs the encoder's cut. Mend: pass TokenCounter.cut.")
+    text = cut(whole, budget)
+    begins = (len(_join(turn.history[:i], "")) for i in range(len(turn.history) + 1))
+    *gone, lost = (begin >= len(text) for begin in begins)  # the question is the last
+    return QueryText(
+        turn.query_id,
+        text,
+        dropped_utterances=sum(gone),
+        dropped_tokens=count_tokens(whole) - count_tokens(text),
+        question_exceeds=count_tokens(question) > budget,
+        question_lost=lost,
+    )
+
+
 def query_texts(
-    turns: Iterable[Turn], view: str, *, budget: int | None, count_tokens: CountTokens | None
+    turns: Iterable[Turn],
+    view: str,
+    *,
+    budget: int | None,
+    count_tokens: CountTokens | None,
+    cut: CutText | None = None,
 ) -> list[QueryText]:
     """One :func:`query_text` per turn."""
-    return [query_text(t, view, budget=budget, count_tokens=count_tokens) for t in turns]
+    return [query_text(t, view, budget=budget, count_tokens=count_tokens, cut=cut) for t in turns]
 
 
 def truncation_summary(texts: Sequence[QueryText]) -> dict[str, int]:
@@ -105,6 +163,7 @@ def truncation_summary(texts: Sequence[QueryText]) -> dict[str, int]:
         "dropped_tokens": sum(t.dropped_tokens for t in texts),
         "question_exceeds": sum(t.question_exceeds for t in texts),
         "fell_back": sum(t.fell_back for t in texts),
+        "question_lost": sum(t.question_lost for t in texts),
     }
 
 

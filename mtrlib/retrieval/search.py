@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from mtrlib.data.schema import Passage, Run, Turn
+from mtrlib.errors import InputError
 from mtrlib.retrieval.cache import embeddings
 from mtrlib.retrieval.fusion import fuse_runs
 from mtrlib.retrieval.index import DenseIndex, SparseIndex
@@ -139,9 +140,40 @@ def searcher(name: str, passages: Sequence[Passage]) -> Searcher:
 
 
 def search_view(
-    retriever: Searcher, turns: Sequence[Turn], view: str, depth: int
+    retriever: Searcher,
+    turns: Sequence[Turn],
+    view: str,
+    depth: int,
+    *,
+    documents: Mapping[str, str] | None = None,
 ) -> tuple[Run, list[QueryText]]:
-    """Build a query view for every turn to the retriever's budget, and search it."""
+    """Build a query view for every turn to the retriever's budget, and search it.
+
+    Parameters
+    ----------
+    documents : passage id -> document; needed when a turn has a ``scope``, because only
+        passages of that document may then be retrieved (Doc2Dial, QuAC and QReCC as
+        ChatRAG-Bench evaluates them).
+
+    Raises
+    ------
+    InputError
+        A turn has a scope, but the documents are not given.
+    """
     budget, counter = retriever.budget()
-    texts = query_texts(turns, view, budget=budget, count_tokens=counter)
-    return retriever.search({t.query_id: t.text for t in texts}, depth), texts
+    cut = counter.cut if counter else None
+    texts = query_texts(turns, view, budget=budget, count_tokens=counter, cut=cut)
+    scopes = {t.query_id: t.scope for t in turns if t.scope}
+    if not scopes:
+        return retriever.search({t.query_id: t.text for t in texts}, depth), texts
+    if documents is None:
+        raise InputError("turns are restricted to documents, but the documents are not given.")
+    free = retriever.search({t.query_id: t.text for t in texts if t.query_id not in scopes}, depth)
+    inside = retriever.search(
+        {t.query_id: t.text for t in texts if t.query_id in scopes}, len(documents)
+    )
+    rankings = dict(free.rankings)
+    for query_id, ranking in inside.rankings.items():
+        kept = [(p, s) for p, s in ranking if documents[p] == scopes[query_id]]
+        rankings[query_id] = tuple(kept[:depth])
+    return Run(free.system, rankings), texts
