@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,39 +73,17 @@ def compare_systems(
         and view), ``gained, lost`` (shares of queries), ``n_queries`` and ``verdict``:
         "differ" where the corrected p-value is below 1 - confidence, else "inconclusive".
     """
+    how = {"resamples": resamples, "confidence": confidence, "rng": rng}
     tables = []
     for (benchmark, view), part in per_query.groupby(["benchmark", "view"], sort=False):
-        values = part.pivot(index="query_id", columns="system", values="value")
-        groups = part.drop_duplicates("query_id").set_index("query_id")["conversation_id"]
+        means = part.groupby("system")["value"].mean()
         rows = []
-        for a, b in combinations(values.columns, 2):
-            worse, better = sorted((a, b), key=lambda s: (values[s].mean(), s))
-            found = paired_difference(
-                values[worse],
-                values[better],
-                groups=groups,
-                resamples=resamples,
-                confidence=confidence,
-                rng=rng,
-            )
-            rows.append(
-                {
-                    "benchmark": benchmark,
-                    "view": view,
-                    "worse": worse,
-                    "better": better,
-                    "difference": found.value,
-                    "ci_low": found.low,
-                    "ci_high": found.high,
-                    "p_value": found.p_value,
-                    "gained": found.n_gained / found.n,
-                    "lost": found.n_lost / found.n,
-                    "n_queries": found.n,
-                }
-            )
+        for pair in combinations(sorted(means.index), 2):
+            worse, better = sorted(pair, key=lambda s: (means[s], s))
+            names = {"benchmark": benchmark, "view": view, "worse": worse, "better": better}
+            rows.append({**names, **_difference(part, "system", worse, better, **how)})
         if rows:
-            table = pd.DataFrame(rows)
-            table.insert(8, "p_holm", holm(table["p_value"]))
+            table = _corrected(rows)
             table["verdict"] = np.where(table["p_holm"] < 1 - confidence, "differ", "inconclusive")
             tables.append(table)
     return pd.concat(tables, ignore_index=True)
@@ -128,65 +107,37 @@ def compare_views(
         ``p_value``, ``p_holm`` (over all rows), ``gained, lost`` (shares of queries),
         ``n_queries``.
     """
+    how = {"resamples": resamples, "confidence": confidence, "rng": rng}
     rows = []
     for (benchmark, system), part in per_query.groupby(["benchmark", "system"], sort=False):
-        values = part.pivot(index="query_id", columns="view", values="value")
-        groups = part.drop_duplicates("query_id").set_index("query_id")["conversation_id"]
-        found = paired_difference(
-            values[before],
-            values[after],
-            groups=groups,
-            resamples=resamples,
-            confidence=confidence,
-            rng=rng,
-        )
-        rows.append(
-            {
-                "benchmark": benchmark,
-                "system": system,
-                "before": before,
-                "after": after,
-                "difference": found.value,
-                "ci_low": found.low,
-                "ci_high": found.high,
-                "p_value": found.p_value,
-                "gained": found.n_gained / found.n,
-                "lost": found.n_lost / found.n,
-                "n_queries": found.n,
-            }
-        )
+        names = {"benchmark": benchmark, "system": system, "before": before, "after": after}
+        rows.append({**names, **_difference(part, "view", before, after, **how)})
+    return _corrected(rows)
+
+
+def _difference(
+    part: pd.DataFrame, column: str, first: str, second: str, **how: Any
+) -> dict[str, float]:
+    """Paired difference of two systems or views on the queries of one table."""
+    values = part.pivot(index="query_id", columns=column, values="value")
+    groups = part.drop_duplicates("query_id").set_index("query_id")["conversation_id"]
+    found = paired_difference(values[first], values[second], groups=groups, **how)
+    return {
+        "difference": found.value,
+        "ci_low": found.low,
+        "ci_high": found.high,
+        "p_value": found.p_value,
+        "gained": found.n_gained / found.n,
+        "lost": found.n_lost / found.n,
+        "n_queries": found.n,
+    }
+
+
+def _corrected(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """The rows as one family of tests, with Holm's p-values beside the raw ones."""
     table = pd.DataFrame(rows)
-    table.insert(8, "p_holm", holm(table["p_value"]))
+    table.insert(list(table).index("p_value") + 1, "p_holm", holm(table["p_value"]))
     return table
-
-
-def protection_sentences(
-    spreads: pd.DataFrame, protects: pd.DataFrame, per_query: pd.DataFrame
-) -> list[str]:
-    """What the naive cut costs: spread and pairs apart with either, gains, questions lost.
-
-    Parameters
-    ----------
-    spreads : of :func:`spread` over the protected and the naive view.
-    protects : of :func:`compare_views` from the naive to the protected view.
-    per_query : with ``question_lost`` per row.
-    """
-    said = [
-        f"{row['benchmark']}, {row['view']}: spread {100 * row['spread']:.1f} "
-        f"[{100 * row['ci_low']:.1f}, {100 * row['ci_high']:.1f}] points, "
-        f"{row['pairs_apart']} of {row['pairs']} pairs differ"
-        for row in spreads.to_dict("records")
-    ]
-    lost = per_query.groupby(["benchmark", "view", "system"])["question_lost"].mean().to_dict()
-    for row in protects.to_dict("records"):
-        share = lost[row["benchmark"], row["before"], row["system"]]
-        said.append(
-            f"{row['benchmark']}, {row['system']}: protecting the question gains "
-            f"{100 * row['difference']:+.1f} [{100 * row['ci_low']:+.1f}, "
-            f"{100 * row['ci_high']:+.1f}] points; the naive cut loses it for {100 * share:.1f}% "
-            "of the queries"
-        )
-    return said
 
 
 SLICES = ("standalone", "context-dependent", "short", "verbose", "before switch", "from switch on")
@@ -217,26 +168,6 @@ def sliced(per_query: pd.DataFrame) -> pd.DataFrame:
         for name, mask in zip(SLICES, masks, strict=True)
     ]
     return pd.concat(parts, ignore_index=True)
-
-
-def slice_sentences(means: pd.DataFrame, k: int) -> list[str]:
-    """One sentence per benchmark, view and pair of slices: what the slice costs each retriever.
-
-    Parameters
-    ----------
-    means : of :func:`mean_intervals` by benchmark, view, system, slice.
-    """
-    said = []
-    for (benchmark, view), part in means.groupby(["benchmark", "view"], sort=False):
-        table = part.pivot(index="system", columns="slice", values="value").mul(100)
-        for first, second in zip(SLICES[::2], SLICES[1::2], strict=True):
-            if {first, second} <= set(table):
-                cost = table[second] - table[first]
-                listed = ", ".join(f"{name} {value:+.1f}" for name, value in cost.items())
-                said.append(
-                    f"{benchmark}, {view}: Recall@{k} of {second} less {first} turns: {listed}"
-                )
-    return said
 
 
 def spread(
@@ -289,46 +220,3 @@ def spread(
             }
         )
     return pd.DataFrame(rows)
-
-
-def claim_sentences(spreads: pd.DataFrame, natural: str, rigid: str) -> list[str]:
-    """Say whether a natural benchmark spreads retrievers more than a rigid one, per view.
-
-    It holds where the interval of the natural benchmark's spread lies above the other's, is
-    inconclusive where they overlap, and fails where the natural spread is smaller (the claim
-    is MTR-Suite's, section 5 and Figure 2b).
-    """
-    said = []
-    for view, part in spreads.groupby("view", sort=False):
-        rows = part.set_index("benchmark").to_dict("index")
-        if not {natural, rigid} <= set(rows):
-            continue
-        one, other = rows[natural], rows[rigid]
-        verdict = "inconclusive (the intervals overlap)"
-        if one["ci_low"] > other["ci_high"]:
-            verdict = "holds"
-        elif one["spread"] < other["spread"]:
-            verdict = "does not hold"
-        spans = [
-            f"{name} {100 * r['spread']:.1f} [{100 * r['ci_low']:.1f}, {100 * r['ci_high']:.1f}]"
-            for name, r in ((natural, one), (rigid, other))
-        ]
-        said.append(
-            f"larger spread on {natural} than on {rigid}, {view}: {verdict}; {', '.join(spans)}"
-        )
-    return said
-
-
-def sentences(means: pd.DataFrame, spreads: pd.DataFrame, k: int) -> list[str]:
-    """One plain sentence per benchmark and view, made of the numbers of the two tables."""
-    value = means.set_index(["benchmark", "view", "system"])["value"].mul(100).to_dict()
-    said = []
-    for row in spreads.to_dict("records"):
-        where = row["benchmark"], row["view"]
-        low, high = value[(*where, row["worst"])], value[(*where, row["best"])]
-        said.append(
-            f"{', '.join(where)}: Recall@{k} from {low:.1f} ({row['worst']}) to {high:.1f} "
-            f"({row['best']}), a spread of {100 * row['spread']:.1f} points; "
-            f"{row['pairs_apart']} of {row['pairs']} pairs of retrievers differ beyond the noise."
-        )
-    return said

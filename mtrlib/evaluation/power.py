@@ -270,31 +270,6 @@ def rank_stability(
     return pd.DataFrame(rows, columns=columns)
 
 
-def sentences(
-    detectable: pd.DataFrame, needed: pd.DataFrame, stability: pd.DataFrame, power: float = 0.8
-) -> list[str]:
-    """One plain sentence per benchmark and view, made of the numbers of the three tables."""
-    said = []
-    for row in stability.to_dict("records"):
-        where = row["benchmark"], row["view"]
-        own, steps = (
-            t[(t["benchmark"] == where[0]) & (t["view"] == where[1])] for t in (detectable, needed)
-        )
-        open_ = own[own["verdict"] == INCONCLUSIVE]
-        names = "; ".join(
-            f"{b} over {w}" for b, w in zip(open_["better"], open_["worse"], strict=True)
-        )
-        said.append(
-            f"{', '.join(where)}: with {own['n_conversations'].iloc[0]} conversations a true "
-            f"difference of {100 * own['mdd_all'].median():.1f} points (the median pair) is found "
-            f"in {power:.0%} of samples; {steps['conversations'].notna().sum()} of {len(steps)} "
-            f"pairs are told apart as often by {steps['tried'].max()} conversations or fewer; "
-            f"{row['best']} leads in {row['same_best']:.1%} of resamples ({row['verdict']}), "
-            f"tau {row['tau']:.2f}, tau-ap {row['tau_ap']:.2f}; inconclusive: {names or 'no pair'}"
-        )
-    return said
-
-
 def _groups(table: pd.DataFrame) -> list[tuple[str, str]]:
     """Benchmark and view of the rows, in order of appearance."""
     rows = table[["benchmark", "view"]].drop_duplicates()

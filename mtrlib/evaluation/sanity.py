@@ -47,16 +47,3 @@ def sanity(
         found["holds"] = np.where(beyond, "yes", positive)
         tables.append(found)
     return pd.concat(tables, ignore_index=True)
-
-
-def sanity_sentences(gains: pd.DataFrame) -> list[str]:
-    """One sentence per claim: for how many retrievers it holds, and the gains in points."""
-    said = []
-    for claim, part in gains.groupby("claim", sort=False):
-        holds = int((part["holds"] == "yes").sum())
-        listed = ", ".join(
-            f"{row['system']} {100 * row['difference']:+.1f}" for row in part.to_dict("records")
-        )
-        n = part["n_queries"].iloc[0]
-        said.append(f"{claim} (n = {n}): holds for {holds} of {len(part)} retrievers ({listed})")
-    return said

@@ -116,3 +116,21 @@ def test_global_view_counts_all_gold():
     for name in ("mtr-mini", "list-mini"):
         rows = [r for pooled in found.judged[name].values() for r in pooled]
         assert counts[name] == sum(r["decision"] == "gold" for r in rows)
+
+
+def test_statistics_are_complete_and_in_range():
+    load = lambda name: results.load(name, paths.results())[0]  # noqa: E731
+    pairs, detectable, needed = load("t03_pairs"), load("t03_detectable"), load("t03_needed")
+    assert len(pairs) == len(detectable) == len(needed) == 2 * 3 * 6
+    assert (detectable["mdd"] > 0).all()
+    assert (detectable["mdd_all"] >= detectable["mdd"]).all()
+    power = load("t03_power")
+    assert (power["power_holm"] <= power["power"]).all()
+    assert load("t03_stability")[["tau", "tau_ap"]].abs().le(1).all(axis=None)
+
+
+def test_the_naive_cut_never_beats_the_protected_question_beyond_the_noise():
+    naive = results.load("t03_naive", paths.results())[0].set_index("system")
+    assert (naive["ci_high"] >= 0).all()
+    assert naive.loc["bm25", "difference"] == 0  # has no limit, so nothing is cut
+    assert naive.loc["minilm", "ci_low"] > 0  # 256 tokens: the cut loses real recall

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from mtrlib.evaluation import discrimination, sanity
+from mtrlib.reporting import sentences
 
 SURE = {"resamples": 500, "confidence": 0.95}
 
@@ -58,7 +59,7 @@ def test_spread_and_its_sentence(per_query: pd.DataFrame):
     assert spreads.loc[0, "spread"] == pytest.approx(0.3)
     # b is 0.3 above a and c for every query, so no resample can move the spread
     assert spreads.loc[0, ["ci_low", "ci_high"]].tolist() == pytest.approx([0.3, 0.3])
-    (sentence,) = discrimination.sentences(means, spreads, 20)
+    (sentence,) = sentences.spread_sentences(means, spreads, 20)
     assert sentence.startswith("t, v: Recall@20 from ")
     assert "a spread of 30.0 points; 2 of 3 pairs" in sentence
 
@@ -81,7 +82,7 @@ def test_the_claim_needs_intervals_that_do_not_overlap():
         return pd.DataFrame(rows, columns=["benchmark", "view", "spread", "ci_low", "ci_high"])
 
     def verdict(*numbers: float) -> str:
-        (sentence,) = discrimination.claim_sentences(spreads(*numbers), "new", "old")
+        (sentence,) = sentences.claim_sentences(spreads(*numbers), "new", "old")
         return sentence.split(": ")[1].split(";")[0]
 
     assert verdict(0.35, 0.4, 0.5) == "holds"
@@ -108,7 +109,7 @@ def test_slices_and_their_sentences():
     by = ["benchmark", "view", "system", "slice"]
     means = discrimination.mean_intervals(sliced, by, **SURE, rng=rng)
     assert "context-dependent less standalone turns: a -40.0" in " ".join(
-        discrimination.slice_sentences(means, 20)
+        sentences.slice_sentences(means, 20)
     )
 
 
@@ -120,6 +121,6 @@ def test_sanity_says_yes_only_beyond_the_noise(per_query: pd.DataFrame):
     table["labels"] = [("context_dependent",)] * len(table)
     gains = sanity.sanity(table, **SURE, rng=np.random.default_rng(0))
     assert gains["holds"].tolist() == ["yes", "no"]
-    said = sanity.sanity_sentences(gains)
+    said = sentences.sanity_sentences(gains)
     assert "holds for 1 of 1 retrievers (s +30.0)" in said[0]
     assert "holds for 0 of 1 retrievers (s +0.0)" in said[1]

@@ -11,6 +11,7 @@ from scipy import stats
 
 from mtrlib.errors import InputError
 from mtrlib.evaluation import discrimination, power
+from mtrlib.reporting import sentences
 
 SURE = {"resamples": 400, "confidence": 0.95}
 
@@ -272,7 +273,7 @@ def test_the_sentence_names_what_is_open(three):
     detectable = power.minimum_detectable_difference(frame, pairs, confidence=0.95)
     needed = power.queries_to_separate(frame, pairs, **SURE, rng=rng())
     stable = power.rank_stability(frame, **SURE, rng=rng())
-    (said,) = power.sentences(detectable, needed, stable)
+    (said,) = sentences.power_sentences(detectable, needed, stable)
     assert said.startswith("t, v: with 40 conversations a true difference of ")
     assert "2 of 3 pairs are told apart as often by 40 conversations or fewer" in said
     assert "b leads in 100.0% of resamples (stable)" in said

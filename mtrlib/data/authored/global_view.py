@@ -63,19 +63,3 @@ def source_only_qrels(origins: pd.DataFrame, name: str) -> Qrels:
     own = origins[(origins["set"] == name) & (origins["origin"] == ORIGINS[0])]
     groups = own.groupby("query_id")["passage_id"]
     return Qrels({str(q): dict.fromkeys(part, 1) for q, part in groups})
-
-
-def sentences(origins: pd.DataFrame) -> list[str]:
-    """One sentence per set: how much gold the source article alone would have missed."""
-    said = []
-    for name, part in origins.groupby("set", sort=False):
-        outside = part["origin"].isin(ORIGINS[2:])
-        late = part["origin"].isin(ORIGINS[1::2])
-        questions = part["query_id"].nunique()
-        touched = part.loc[outside, "query_id"].nunique()
-        said.append(
-            f"{name}: {int(outside.sum())} of {len(part)} gold passages "
-            f"({100 * outside.mean():.1f}%) lie outside the source article, for {touched} of "
-            f"{questions} questions; {int(late.sum())} were found only in the pool."
-        )
-    return said
