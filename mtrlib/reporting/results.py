@@ -193,6 +193,8 @@ def _rounded(value: Any) -> Any:
 
 
 def _kind(column: pd.Series) -> str:
+    if types.is_integer_dtype(column) and column.isna().any():
+        return "float64"  # a whole number that may be missing
     for kind, test in (
         ("bool", types.is_bool_dtype),
         ("int64", types.is_integer_dtype),

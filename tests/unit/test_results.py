@@ -116,3 +116,11 @@ def test_build_folder_of_a_proof_run(root: Path, monkeypatch: pytest.MonkeyPatch
     assert path.as_posix() == "build/default/results/x.csv"  # what a notebook prints stays
     manifest = json.loads((root / "elsewhere/default/results/x.json").read_text())
     assert manifest["columns"]["query_id"] == "str"
+
+
+def test_whole_numbers_that_may_be_missing_survive(root: Path) -> None:
+    frame = pd.DataFrame({"pair": ["a", "b"], "needed": pd.array([26, None], dtype="Int64")})
+    path = root / results.save("holes", frame, profiles.load("default"))
+    loaded, _ = results.load("holes", path.parent)
+    assert loaded["needed"].tolist()[0] == 26
+    assert loaded["needed"].isna().tolist() == [False, True]
