@@ -136,10 +136,32 @@ def _static(spec: RetrieverSpec, folder: Path) -> Any:
 def _sparse(spec: RetrieverSpec, folder: Path) -> Any:
     from sentence_transformers import SparseEncoder
     from sentence_transformers.sentence_transformer.modules import Transformer
-    from sentence_transformers.sparse_encoder.modules import SpladePooling
 
     transformer = Transformer(str(folder), transformer_task="fill-mask")
-    return SparseEncoder(modules=[transformer, SpladePooling(pooling_strategy=spec.pooling)])
+    return SparseEncoder(modules=[transformer, splade_pooling(spec.pooling)])
+
+
+def splade_pooling(strategy: str) -> Any:
+    """SPLADE pooling; for ``max`` the same numbers as the library's in about half the time.
+
+    log1p and relu rise with their argument, so they are applied to the maximum over the
+    tokens instead of to every token: (batch, vocabulary) values instead of (batch, tokens,
+    vocabulary). Padding must stand on the right, as it does for encoders of the BERT kind.
+    """
+    import torch
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
+
+    class MaxThenLog(SpladePooling):  # type: ignore[misc]
+        def forward(self, features: dict[str, Any]) -> dict[str, Any]:
+            logits, mask = features["token_embeddings"], features["attention_mask"]
+            lengths = mask.sum(dim=1).tolist()
+            rows = [each[:n].amax(dim=0) for each, n in zip(logits, lengths, strict=True)]
+            features["sentence_embedding"] = torch.stack(rows).relu().log1p()
+            self.embedding_dimension = logits.shape[-1]
+            return features
+
+    pooling = MaxThenLog if strategy == "max" else SpladePooling
+    return pooling(pooling_strategy=strategy)
 
 
 _LOADERS: dict[str, Callable[[RetrieverSpec, Path], Any]] = {

@@ -67,3 +67,17 @@ def test_a_model_that_is_nowhere_names_the_mend():
     spec = RetrieverSpec("mine", "dense", model="no/such-model")
     with pytest.raises(InputError, match=r"no entry of data/registry.json, no folder"):
         model_folder(spec)
+
+
+def test_pooling_gives_the_numbers_of_the_library():
+    import torch
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
+
+    torch.manual_seed(0)
+    mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]])
+    features = {"token_embeddings": torch.randn(3, 5, 40) - 0.5, "attention_mask": mask}
+    library = SpladePooling(pooling_strategy="max").eval()
+    theirs = library({k: v.clone() for k, v in features.items()})["sentence_embedding"]
+    ours = encoders.splade_pooling("max").eval()(dict(features))["sentence_embedding"]
+    assert torch.equal(ours, theirs)
+    assert isinstance(encoders.splade_pooling("sum"), SpladePooling)
