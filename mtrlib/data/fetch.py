@@ -21,7 +21,7 @@ import requests
 
 from mtrlib import paths
 from mtrlib.data.registry import Entry, Member, PathSource, UrlSource, WheelSource
-from mtrlib.errors import FetchError, InputError
+from mtrlib.errors import FetchError
 
 
 def fetch(entry: Entry, *, verify: bool = False) -> Path:
@@ -259,10 +259,3 @@ def fetch_all(entries: Iterable[Entry], *, verify: bool = True) -> None:
             if entry.role != "model":
                 raise
             print(f"{entry.name:<14} not available, its rows are left out: {error}", flush=True)
-
-
-def require(path: Path, mend: str) -> Path:
-    """``path`` if it exists, else an :class:`InputError` that says the mend."""
-    if not path.exists():
-        raise InputError.at(path, None, "no such file or folder", mend)
-    return path
