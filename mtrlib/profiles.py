@@ -38,6 +38,9 @@ class Profile:
     RESAMPLES : bootstrap resamples behind an interval.
     CONFIDENCE : level of the intervals, fraction in (0, 1).
     OFFLINE : model hubs are switched off.
+    JUDGES : names of judges, see :mod:`mtrlib.audit.judges`.
+    NEGATIVES : retriever of the hard negatives that the completeness test shows.
+    OPTIONS : passages that the completeness test shows at most, gold among them.
     """
 
     PROFILE: str
@@ -53,6 +56,9 @@ class Profile:
     RESAMPLES: int = 2000
     CONFIDENCE: float = 0.95
     OFFLINE: bool = True
+    JUDGES: tuple[str, ...] = ("reference", "lexical", "minilm", "feature", "smollm2")
+    NEGATIVES: str = "static-256"
+    OPTIONS: int = 8
 
     @property
     def overrides(self) -> dict[str, Any]:
