@@ -8,11 +8,13 @@ cannot be had the tests that need them skip too.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mtrlib import paths
+from mtrlib.errors import FetchError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -51,3 +53,23 @@ def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty user cache for one test."""
     monkeypatch.setenv("MTR_CACHE", str(tmp_path / "cache"))
     return paths.cache()
+
+
+@pytest.fixture(scope="session")
+def llm_folder() -> Path:
+    """The converted local LLM; a test that needs it skips where its weights cannot be had."""
+    from mtrlib.llm.convert import converted_model
+
+    try:
+        return converted_model()
+    except FetchError as error:
+        pytest.skip(f"smollm2 cannot be fetched here: {error}")
+
+
+@pytest.fixture(scope="session")
+def llm_url(llm_folder: Path) -> Iterator[str]:
+    """Address of one local server for all tests of the session that ask it."""
+    from mtrlib.llm import local_server
+
+    with local_server.serve() as found:
+        yield found

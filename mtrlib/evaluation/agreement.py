@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
 
-import krippendorff
 import numpy as np
 import pandas as pd
-from sklearn.metrics import cohen_kappa_score
 
 from mtrlib.data.authored.records import load_authored
+from mtrlib.evaluation.reliability import cohen_kappa, krippendorff_alpha
+from mtrlib.evaluation.resampling import percentile_interval, row_draws
 
 RESAMPLES, CONFIDENCE, SEED = 2000, 0.95, 13
 
@@ -48,42 +47,29 @@ def agreement(
     own = ratings[ratings["metric"] == metric]
     table = own.pivot(index="item_id", columns="rater", values="rating").dropna().sort_index()
     nominal = metric == "completeness"
-    if nominal:
-        codes = {value: code for code, value in enumerate(sorted(set(table.to_numpy().ravel())))}
-        values = table.map(codes.__getitem__).to_numpy(dtype=int)
-    else:
-        values = table.to_numpy(dtype=int)  # (n_items, 2)
+    values = table.to_numpy(dtype=object if nominal else int)  # (n_items, 2)
     found: dict[str, float | int | str] = {
         "metric": metric,
         "n": len(values),
         "exact": float((values[:, 0] == values[:, 1]).mean()),
     }
     measures: dict[str, Callable[[np.ndarray], float]] = {
-        "alpha": lambda v: _alpha(v, nominal),
+        "alpha": lambda v: krippendorff_alpha(v, "nominal" if nominal else "ordinal"),
         "kappa": lambda v: _kappa(v, nominal),
     }
-    draws = rng.integers(len(values), size=(resamples, len(values)))
-    edges = 100 * np.array([(1 - confidence) / 2, (1 + confidence) / 2])
-    for name, measure in measures.items():
-        samples = [measure(values[draw]) for draw in draws]
-        varied = [s for s in samples if not np.isnan(s)] or [np.nan]
-        low, high = np.percentile(varied, edges)
-        found |= {name: measure(values), f"{name}_low": float(low), f"{name}_high": float(high)}
+    draws = list(row_draws(len(values), None, resamples, rng))
+    for name, statistic in measures.items():
+        samples = [statistic(values[rows]) for rows in draws]
+        low, high = percentile_interval(samples, confidence)
+        found |= {name: statistic(values), f"{name}_low": low, f"{name}_high": high}
     return found
 
 
-def _alpha(values: np.ndarray, nominal: bool) -> float:
-    if len(np.unique(values)) < 2:
-        return float("nan")
-    level: Literal["nominal", "ordinal"] = "nominal" if nominal else "ordinal"
-    return float(krippendorff.alpha(reliability_data=values.T, level_of_measurement=level))
-
-
 def _kappa(values: np.ndarray, nominal: bool) -> float:
-    if len(np.unique(values)) < 2:
-        return float("nan")
-    weights = None if nominal else "quadratic"
-    return float(cohen_kappa_score(values[:, 0], values[:, 1], weights=weights))
+    if nominal:
+        return cohen_kappa(values[:, 0], values[:, 1])
+    # steps among the levels drawn: the rule behind the numbers of the data card
+    return cohen_kappa(values[:, 0], values[:, 1], "quadratic", levels=np.unique(values))
 
 
 def agreement_table(ratings: pd.DataFrame, *, resamples: int = RESAMPLES) -> pd.DataFrame:
