@@ -42,10 +42,11 @@ class LabelReader:
             if folded.count(f) == 1
         }
         named = "|".join(map(re.escape, sorted(forms, key=len, reverse=True)))
-        # any number or single letter has the form of a label, on the list or not
+        # a number, and a letter where letters were offered, has the form of a label
+        other = "-?[0-9]+" + ("|[A-Z]" if re.search(r"(?i)^[a-z]$", "\n".join(forms), re.M) else "")
         self._token = re.compile(
-            rf"(?:(?:{PASSAGE_NOUNS})\s*+:?+\s*+)?(?:#|number )?{MARKS}*+"
-            rf"(?>(?P<label>{NONE_PHRASES}|{named}|-?[0-9]+|[A-Z])(?![A-Za-z0-9_]|[.,/][0-9]))"
+            rf"{MARKS}*+(?:(?:{PASSAGE_NOUNS})\s*+:?+\s*+)?(?:#|number )?{MARKS}*+"
+            rf"(?>(?P<label>{NONE_PHRASES}|{named}|{other})(?![A-Za-z0-9_]|[.,/][0-9]))"
             rf"{CLOSING}*+[号號篇个段番]?",
             re.IGNORECASE,
         )

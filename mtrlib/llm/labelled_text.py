@@ -12,7 +12,7 @@ _CLAUSE_END = re.compile(r"(?<!max)(?<!min)[.!?;,\n。！？；，]", re.IGNOREC
 # words before a label which say that its value is not the verdict
 _NOT_THE_VERDICT = re.compile(
     r"\b(?:not|never|cannot|unable|refuse|max|maximum|min|minimum|highest|lowest|possible|perfect"
-    r"|full|initial|preliminary|draft|previous|example|confidence|average|mean|if|unless)\b"
+    r"|full|wrong|initial|preliminary|draft|previous|example|confidence|average|mean|if|unless)\b"
     r"|n't\b|无法|不能|不会|最高|最低|满分|初始|如果",
     re.IGNORECASE,
 )

@@ -64,8 +64,8 @@ def _clauses(text: str) -> list[Verdict | None]:
 
 def _first(value: str, manner: str) -> Verdict | None:
     clauses = _clauses(value)
-    if manner != "colon" and len(clauses) != 1:
-        return None
+    if manner == "bare" and len(clauses) > 1:
+        return None  # "Answer yes, if ..." may be the instruction, repeated
     return clauses[0] if clauses else None
 
 

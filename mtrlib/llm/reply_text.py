@@ -58,7 +58,8 @@ def split_reply(reply: str) -> ReplyParts:
 
     Notes
     -----
-    An object inside one that cannot be read is left in the text: it may be a draft. Text
+    What stands two braces deep in an object that cannot be read is dropped: it may be a
+    draft. What stands one brace deep is text, in which a label can still be read. Text
     before a closing reasoning tag without an opening one is reasoning too, since some chat
     templates put the opening tag into the prompt.
     """
@@ -154,16 +155,16 @@ def _take_objects(text: str) -> tuple[list[Any], str, str, bool]:
         start = brace.start()
         if start < at:
             continue
-        if brace[0] == "}":
-            depth = max(0, depth - 1)
-        elif depth == 0 and (taken := _object_at(text, start)):
-            kept.append(text[at:start])
+        taken = _object_at(text, start) if brace[0] == "{" and depth == 0 else None
+        kept.extend([text[at:start], "\n" if taken else " "] if depth < 2 else [])
+        at = start + 1
+        if taken:
             before = before if objects else "".join(kept)
             objects.append(taken[0])
             at = taken[1]
         else:
-            depth += 1
-    return objects, before, "\n".join([*kept, text[at:]]), depth > 0
+            depth = depth + 1 if brace[0] == "{" else max(0, depth - 1)
+    return objects, before, "".join([*kept, text[at:]]), depth > 0
 
 
 def _object_at(text: str, start: int) -> tuple[Any, int] | None:

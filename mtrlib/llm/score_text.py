@@ -27,7 +27,7 @@ _SECOND = re.compile(
 )
 # "Score: 4 claims ...", "Score: 4 if ...": on the same line only these may follow a number
 _COUNTS_SOMETHING = re.compile(
-    r"[?=/%+]|[个個条篇段项項处處件개]"
+    r"[?=/%+]|-[A-Za-z]|[个個条篇段项項处處件개]"
     r"|(?!(?:because|since|as|but|the|this|it|given|due|not|hardly|partly|nearly|fully)\b)[a-z]"
 )
 _TO = r"\s*(?:-|–|—|~|to|through|至|到)\s*"

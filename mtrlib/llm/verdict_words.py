@@ -29,7 +29,8 @@ CHOICE_LABELS = (
     r"|answer|choice|selection|verdict|答案|选择|最佳文段|最佳段落|回答|정답|답"
 )
 PREDICATE_LABELS = (
-    r"answer|verdict|judge?ment|decision|conclusion|result|答案|结论|判断|回答|結論|判定|판정|답"
+    r"answer|verdict|judgement|judgment|decision|conclusion|result"
+    r"|答案|结论|判断|回答|結論|判定|판정|답"
 )
 
 # whole clauses; a negation is a word of its own, so that "不是" is never read as "是"
