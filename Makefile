@@ -32,7 +32,7 @@ RUN := $(PY) -m mtrlib.reporting run
 NBSTRIPOUT := $(PY) -m nbstripout --keep-output --keep-count \
 	--extra-keys "metadata.papermill cell.metadata.papermill metadata.language_info.version"
 
-.PHONY: help env data reproduce all refresh llm lab test test-all lint typecheck format lock html \
+.PHONY: help env data reproduce all refresh llm record lab test test-all lint typecheck format lock html \
 	verify check-notebooks ci clean distclean
 
 help: ## List the targets and options
@@ -72,6 +72,9 @@ all: $(ENV) ## Everything, from an empty build/: checks, tests, data, notebooks,
 
 llm: $(ENV) ## Serve the local LLM on a free port until Ctrl-C (first time: fetch and convert)
 	@$(PY) -m mtrlib.llm serve
+
+record: data ## Ask the local LLM afresh for the replies that the default run replays (minutes)
+	@$(PY) -m mtrlib.reporting record
 
 lab: $(ENV) ## Open the notebooks in JupyterLab
 	@$(PY) -m jupyterlab --notebook-dir=notebooks

@@ -39,6 +39,7 @@ class Profile:
     CONFIDENCE : level of the intervals, fraction in (0, 1).
     OFFLINE : model hubs are switched off.
     JUDGES : names of judges, see :mod:`mtrlib.audit.judges`.
+    LIVE : LLM judges ask their endpoint; off, they replay what is stored and send nothing.
     NEGATIVES : retriever of the hard negatives that the completeness test shows.
     OPTIONS : passages that the completeness test shows at most, gold among them.
     """
@@ -57,6 +58,7 @@ class Profile:
     CONFIDENCE: float = 0.95
     OFFLINE: bool = True
     JUDGES: tuple[str, ...] = ("reference", "lexical", "minilm", "feature", "smollm2")
+    LIVE: bool = False
     NEGATIVES: str = "static-256"
     OPTIONS: int = 8
 

@@ -1,4 +1,4 @@
-"""``python -m mtrlib.reporting``: run, check, compare, verify, refresh, html."""
+"""``python -m mtrlib.reporting``: run, check, compare, verify, refresh, html, record."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mtrlib import paths
 from mtrlib.errors import ComparisonError, run_main
-from mtrlib.reporting import compare, jobs, notebook_runner, pages, parameters, verify
+from mtrlib.reporting import compare, jobs, notebook_runner, pages, parameters, recording, verify
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -59,6 +59,11 @@ def _html(args: argparse.Namespace) -> None:
     print(f"open {index.relative_to(paths.root())}")
 
 
+def _record(args: argparse.Namespace) -> None:
+    done = recording.record_audit()
+    print(f"audit: {done.kept} replies kept, {done.rejected} rejected, {done.missing} missing")
+
+
 def main(argv: list[str] | None = None) -> None:
     """Read the command line and do what it says.
 
@@ -91,6 +96,9 @@ def main(argv: list[str] | None = None) -> None:
 
     html = commands.add_parser("html", help="pages of the committed notebooks in build/html/")
     html.set_defaults(action=_html)
+
+    record = commands.add_parser("record", help="ask the local LLM what the default run replays")
+    record.set_defaults(action=_record)
 
     for command in (run, check, renew, html):
         command.add_argument("--nb", default="", metavar="NAMES", help='"03 00", all if empty')

@@ -21,7 +21,9 @@ CHINESE = (
     "这座水磨坊位于河流转弯处，自港口建成以来水轮一直转动。农民用船运来谷物，磨坊主留下十分之一作为"
     "报酬。后来铁路通车，磨坊逐渐失去作用，如今是一座小型博物馆，每年接待许多来自各地的游客。"
 )
-THAI = "โรงสีน้ำตั้งอยู่ตรงโค้งแม่น้ำและกังหันหมุนมาตั้งแต่สร้างท่าเรือชาวนานำข้าวมาทางเรือและเจ้าของโรงสีเก็บส่วนหนึ่งเป็นค่าจ้าง"
+THAI = (
+    "โรงสีน้ำตั้งอยู่ตรงโค้งแม่น้ำและกังหันหมุนมาตั้งแต่สร้างท่าเรือชาวนานำข้าวมาทางเรือและเจ้าของโรงสีเก็บส่วนหนึ่งเป็นค่าจ้าง"
+)
 
 
 def decide(text: str, filter_: Heuristics | None = None) -> Decision:
@@ -41,7 +43,10 @@ def test_prose_of_any_script_stays(text):
         (f"{PROSE} " + "12 345 678 901 " * 6, ["digits"]),
         (f"{PROSE} " + "{}=>[]; " * 14, ["letters", "symbols"]),
         ("\n".join(f"• {name} mill, a mill of the river {name}" for name in "abcdef"), ["listed"]),
-        ("\n".join(f"{name} river | wide | a bridge near {name}." for name in "abcdef"), ["listed"]),
+        (
+            "\n".join(f"{name} river | wide | a bridge near {name}." for name in "abcdef"),
+            ["listed"],
+        ),
         ("\n".join([PROSE] * 4), ["repeated"]),
         ("", ["width", "letters"]),
     ],
@@ -142,9 +147,9 @@ def test_a_grade_from_a_model_with_one_output(tiny_model, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_model_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"'no/such-model'.*Mend"):
-        ClassifierQuality("no/such-model", 0.5).keep([Passage("a", "mill")])
+def test_a_folder_without_a_model_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"quality model '.*' cannot be loaded.*Mend"):
+        ClassifierQuality(str(tmp_path), 0.5).keep([Passage("a", "mill")])
 
 
 def test_no_passages_load_no_model():

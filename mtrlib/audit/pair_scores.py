@@ -1,0 +1,147 @@
+"""What a retriever thinks of single (query text, passage) pairs, and how that ranks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from mtrlib.data.schema import Passage
+from mtrlib.errors import InputError
+from mtrlib.retrieval.cache import embeddings
+from mtrlib.retrieval.models import TokenCounter
+from mtrlib.retrieval.registry import retriever_spec
+from mtrlib.retrieval.search import LexicalSearcher
+from mtrlib.retrieval.text import encoded_text
+
+NEIGHBOURS = 100  # passages of the corpus that a score is standardised over
+QUERIES_AT_ONCE = 64  # bounds the score matrix
+MEASURES = ("raw", "standard", "log_rank")
+
+Floats = npt.NDArray[np.float64]
+
+
+class CorpusScorer:
+    """One retriever over one corpus, asked for single pairs.
+
+    Vectors come from the same cache as those of :mod:`mtrlib.retrieval.search`. Query vectors
+    are kept, so a text is encoded once, however often and with whatever others it is asked.
+
+    Parameters
+    ----------
+    name : a lexical, static, dense or sparse retriever of the registry.
+    passages : the corpus, ids unique.
+
+    Raises
+    ------
+    InputError
+        Unknown retriever, or a hybrid, which has no scores of its own.
+    FetchError
+        Its model cannot be had.
+    """
+
+    def __init__(self, name: str, passages: Sequence[Passage]) -> None:
+        self.spec = retriever_spec(name)
+        if self.spec.kind == "hybrid":
+            raise InputError(f"{name} is a hybrid. Mend: score its parts, {self.spec.parts}.")
+        self._rows = {p.passage_id: row for row, p in enumerate(passages)}
+        self._known: dict[str, Any] = {}  # query text -> vector
+        self._vectors: Any = None
+        self._lexical: LexicalSearcher | None = None
+        if self.spec.kind == "lexical":
+            self._lexical = LexicalSearcher(self.spec, passages)
+        else:
+            texts = [encoded_text(p) for p in passages]
+            prompt, label = self.spec.passage_prompt, f"{name} passages"
+            found = embeddings(self.spec, list(self._rows), texts, prompt, label)
+            self._vectors = found.astype(np.float64)
+
+    def budget(self) -> tuple[int | None, Callable[[str], int] | None]:
+        """Most tokens of a query text and how they are counted; (None, None) = no limit."""
+        if self._lexical is not None:
+            return None, None
+        counter = TokenCounter(self.spec)
+        return counter.query_budget, counter
+
+    def measures(
+        self, queries: Sequence[tuple[str, str]], pairs: Sequence[tuple[int, str]]
+    ) -> Floats:
+        """Score, standardised score and log rank of each pair, shape (n_pairs, 3).
+
+        Parameters
+        ----------
+        queries : ``(id, text)``; the ids only name the cached vectors.
+        pairs : ``(position in queries, passage id)``, in any order.
+
+        Returns
+        -------
+        ndarray
+            Columns as ``MEASURES``: the retriever's own score (0 where it has no hit); the
+            same in standard deviations from the mean of the query's best ``NEIGHBOURS``
+            passages of the corpus (0 where those tie), so that it does not depend on which
+            candidates are shown; natural logarithm of 1 + passages that score higher.
+
+        Raises
+        ------
+        InputError
+            A passage that the corpus lacks.
+        """
+        of_query: list[list[int]] = [[] for _ in queries]
+        columns = np.zeros(len(pairs), dtype=np.int64)
+        for at, (query, passage_id) in enumerate(pairs):
+            if passage_id not in self._rows:
+                raise InputError(
+                    f"passage {passage_id!r} (of {queries[query][0]!r}) is not in the corpus it "
+                    "is scored in. Mend: give the corpus of the item's own benchmark."
+                )
+            of_query[query].append(at)
+            columns[at] = self._rows[passage_id]
+        self._encode(queries)
+        found = np.zeros((len(pairs), len(MEASURES)))
+        for start in range(0, len(queries), QUERIES_AT_ONCE):
+            texts = [text for _, text in queries[start : start + QUERIES_AT_ONCE]]
+            for query, row in enumerate(self._scores(texts), start):
+                found[of_query[query]] = _measures(row, columns[of_query[query]])
+        return found
+
+    def _encode(self, queries: Sequence[tuple[str, str]]) -> None:
+        new = [(i, text) for i, text in dict.fromkeys(queries) if text not in self._known]
+        if new and self._lexical is None:
+            ids, texts = zip(*new, strict=True)
+            prompt, label = self.spec.query_prompt, f"{self.spec.name} queries"
+            made = embeddings(self.spec, list(ids), list(texts), prompt, label)
+            self._known |= dict(zip(texts, made, strict=True))
+
+    def _scores(self, texts: Sequence[str]) -> Floats:
+        """Scores of the whole corpus, shape (n_texts, n_passages), with float32's digits."""
+        if self._lexical is None:
+            rows = [self._known[text] for text in texts]
+            if self.spec.kind == "sparse":
+                product = sparse.vstack(rows, format="csr").astype(np.float64) @ self._vectors.T
+                scores = product.toarray()
+            else:
+                scores = np.stack(rows).astype(np.float64) @ self._vectors.T
+            # equal to the last bit whichever texts share a block
+            return np.asarray(scores, dtype=np.float32).astype(np.float64)
+        matrix = np.zeros((len(texts), len(self._rows)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # how many of one block have no known term says nothing
+            queries = {str(i): text for i, text in enumerate(texts)}
+            run = self._lexical.search(queries, len(self._rows))
+        for i, row in enumerate(matrix):
+            for passage_id, score in run.rankings[str(i)]:
+                row[self._rows[passage_id]] = score
+        return matrix
+
+
+def _measures(row: Floats, columns: npt.NDArray[np.int64]) -> Floats:
+    own, ordered = row[columns], np.sort(row)
+    best = ordered[-NEIGHBOURS:]
+    spread = best.std()
+    standard = (own - best.mean()) / spread if spread > 1e-9 else np.zeros(len(own))
+    higher = len(ordered) - np.searchsorted(ordered, own, side="right")
+    return np.column_stack([own, standard, np.log1p(higher)])

@@ -1,0 +1,1 @@
+"""MTR-Pipeline: from documents to a conversational benchmark (MTR-Suite)."""
