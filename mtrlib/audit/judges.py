@@ -45,7 +45,9 @@ class Workshop:
     def features(self) -> dict[str, PairFeatures]:
         """Of each set's corpus by name of the set; of the training corpus under ``""``."""
         corpora = {s.name: s.passages for s in self.sets}
-        return shared_features({"": self._benchmark.passages, **corpora})
+        found = shared_features({"": self._benchmark.passages, **corpora})
+        found[""].begin_with(list({id(p.item): p.item for p in self.training["question"]}.values()))
+        return found
 
     @cached_property
     def training(self) -> dict[str, list[JudgedPair]]:

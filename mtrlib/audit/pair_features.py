@@ -40,6 +40,16 @@ class PairFeatures:
         self.retrievers = tuple(retrievers)
         self._scorers: dict[str, CorpusScorer] = {}
         self._overlap: Overlap | None = None
+        self._first: Sequence[AuditItem] = ()
+        self._begun: set[tuple[str, str]] = set()
+
+    def begin_with(self, items: Sequence[AuditItem]) -> None:
+        """Encode these items together before any other, whoever asks first.
+
+        Cached vectors go by the list of texts. Whole benchmarks, turn by turn, have the key
+        that a search over them has; what comes later is encoded only as far as it is new.
+        """
+        self._first = items
 
     def scores(self, name: str, view: str, pairs: Sequence[Pair]) -> np.ndarray:
         """:meth:`CorpusScorer.measures` of one retriever under one view, shape (n_pairs, 3).
@@ -52,10 +62,13 @@ class PairFeatures:
         if name not in self._scorers:
             self._scorers[name] = CorpusScorer(name, self._passages)
         scorer = self._scorers[name]
+        if (name, view) not in self._begun:
+            answered = [i for i in self._first if view != "answer" or i.answer]
+            scorer.encode(_queries(answered, view, scorer))
+            self._begun.add((name, view))
         items = list({id(item): item for item, _ in pairs}.values())
         at = {id(item): i for i, item in enumerate(items)}
-        texts = _texts(items, view, scorer)
-        queries = [(item.item_id, text) for item, text in zip(items, texts, strict=True)]
+        queries = _queries(items, view, scorer)
         return scorer.measures(queries, [(at[id(i)], p.passage_id) for i, p in pairs])
 
     def frame(
@@ -129,15 +142,16 @@ def shared_features(corpora: Mapping[str, Sequence[Passage]]) -> dict[str, PairF
     }
 
 
-def _texts(items: Sequence[AuditItem], view: str, scorer: CorpusScorer) -> list[str]:
+def _queries(items: Sequence[AuditItem], view: str, scorer: CorpusScorer) -> list[tuple[str, str]]:
+    """Item ids with the text that is scored."""
     if view == "answer":
-        return [_answer(item) for item in items]
+        return [(item.item_id, _answer(item)) for item in items]
     budget, count = scorer.budget()
     turns = [
         Turn(i.item_id, i.conversation_id, i.turn_number, i.question, i.history) for i in items
     ]
     found = query_texts(turns, QUERIES["question"][view], budget=budget, count_tokens=count)
-    return [q.text for q in found]
+    return [(q.query_id, q.text) for q in found]
 
 
 def _words(item: AuditItem, query: str) -> dict[str, Terms]:

@@ -100,7 +100,7 @@ class CorpusScorer:
                 )
             of_query[query].append(at)
             columns[at] = self._rows[passage_id]
-        self._encode(queries)
+        self.encode(queries)
         found = np.zeros((len(pairs), len(MEASURES)))
         for start in range(0, len(queries), QUERIES_AT_ONCE):
             texts = [text for _, text in queries[start : start + QUERIES_AT_ONCE]]
@@ -108,7 +108,8 @@ class CorpusScorer:
                 found[of_query[query]] = _measures(row, columns[of_query[query]])
         return found
 
-    def _encode(self, queries: Sequence[tuple[str, str]]) -> None:
+    def encode(self, queries: Sequence[tuple[str, str]]) -> None:
+        """Make vectors of the ``(id, text)`` whose text is new, under one key of the cache."""
         new = [(i, text) for i, text in dict.fromkeys(queries) if text not in self._known]
         if new and self._lexical is None:
             ids, texts = zip(*new, strict=True)

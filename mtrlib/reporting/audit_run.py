@@ -6,21 +6,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from mtrlib.audit.damage import KINDS, Damage, damaged
 from mtrlib.audit.items import ItemSet, audit_items
-from mtrlib.audit.judging import METRICS, Judge, Task
-from mtrlib.audit.metrics import judgements
+from mtrlib.audit.judging import METRICS, Judge
+from mtrlib.audit.llm_judge import LlmJudge
+from mtrlib.audit.metrics import judgements, left_out, tasks
+from mtrlib.audit.pair_judge import PairJudge
 from mtrlib.audit.panel import item_scores
+from mtrlib.data.authored.records import load_authored
 from mtrlib.data.schema import Benchmark, Run
 from mtrlib.profiles import Profile
 from mtrlib.retrieval.search import search_view, searcher
 
 RATES = (0.1, 0.2, 0.4)  # doses of the damaged copies; 0 is the sound benchmark
+# model families that wrote a set, for the warning that a judge may favour its own wording
+WRITERS = {"mtr-mini": "claude", "judgements-mini": "claude"}
 VIEW = "full_history"  # what the retriever of hard negatives is asked with
-POOL_DEPTH = 10  # passages of each retriever that are searched for missing gold
 
 
 def hard_negatives(benchmark: Benchmark, profile: Profile) -> Run:
@@ -85,37 +88,45 @@ def dose_scores(
     }
 
 
-def pooled_pairs(items: ItemSet, judge: Judge, profile: Profile) -> pd.DataFrame:
-    """Gold and unmarked passages that some retriever finds, with the judge's probability.
+def rejected_pool(benchmark: Benchmark) -> dict[str, list[str]]:
+    """Passages judged not to support, by query id; empty for a set that was not judged."""
+    judged = load_authored().judged.get(benchmark.name, {})
+    return {
+        query_id: [row["passage_id"] for row in pool if row["decision"] != "gold"]
+        for query_id, pool in judged.items()
+    }
 
-    Returns
-    -------
-    DataFrame
-        ``set, item_id, conversation_id, passage_id, marked, p``; p is NaN without a
-        verdict, and for a judge that rates without a probability it is the rating on [0, 1].
-    """
-    turns = [items.turns[item.item_id] for item in items.items]
-    by_id = {p.passage_id: p for p in items.passages}
-    documents = {p.passage_id: p.document for p in items.passages}
-    pools: dict[str, set[str]] = {t.query_id: set() for t in turns}
-    for name in profile.RETRIEVERS:
-        retriever = searcher(name, items.passages)
-        for view in ("last_turn", VIEW):
-            run, _ = search_view(retriever, turns, view, POOL_DEPTH, documents=documents)
-            for query_id in pools:
-                pools[query_id].update(run.ids(query_id))
-    tasks, rows = [], []
-    for item in items.items:
-        gold = {p.passage_id for p in item.gold}
-        for passage_id in sorted(pools[item.item_id] | gold):
-            tasks.append(Task("query_evidence", item, by_id[passage_id]))
-            row = (items.name, item.item_id, item.conversation_id, passage_id, passage_id in gold)
-            rows.append(row)
-    columns = ["set", "item_id", "conversation_id", "passage_id", "marked"]
-    found = pd.DataFrame(rows, columns=columns)
-    told = judge.judge(tasks)
-    found["p"] = [
-        np.nan if v.value is None else v.probabilities.get("yes", (float(v.value) - 1) / 4)
-        for v in told
-    ]
-    return found
+
+def local_judges(judges: Sequence[Judge]) -> list[PairJudge]:
+    """Those that need no LLM and no ratings, so that they can judge any copy."""
+    return [judge for judge in judges if isinstance(judge, PairJudge)]
+
+
+def cost_before(judges: Sequence[Judge], sets: Sequence[ItemSet], profile: Profile) -> pd.DataFrame:
+    """Dry run of the LLM judges: what is stored, what would be asked, and the price range."""
+    how: dict[str, Any] = {"seed": profile.SEED, "most_options": profile.OPTIONS}
+    plans = {
+        judge.name: judge.plan(
+            [t for items in sets for m in METRICS for t in tasks(items, m, judge.name, **how)]
+        )
+        for judge in judges
+        if isinstance(judge, LlmJudge)
+    }
+    return pd.concat(plans, names=["judge"]) if plans else pd.DataFrame()
+
+
+def cost_after(judges: Sequence[Judge]) -> pd.DataFrame:
+    """What the LLM judges used: calls, replies from the store, failures, tokens, price."""
+    used = {j.name: j.client.usage.table() for j in judges if isinstance(j, LlmJudge)}
+    return pd.concat(used, names=["judge"]) if used else pd.DataFrame()
+
+
+def all_left_out(sets: Sequence[ItemSet], profile: Profile) -> pd.DataFrame:
+    """Turns without gold and items that give no task, per set, metric and reason."""
+    tables = []
+    for items in sets:
+        table = left_out(items, most_options=profile.OPTIONS)
+        unmarked = ("all", "no gold", len(items.without_gold))
+        table.loc[len(table)] = unmarked
+        tables.append(table.assign(set=items.name))
+    return pd.concat(tables, ignore_index=True)[["set", "metric", "reason", "n_items"]]

@@ -8,8 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from mtrlib.profiles import Profile
 from mtrlib.reporting.results import versions
-from mtrlib.retrieval.registry import RetrieverSpec
+from mtrlib.retrieval.models import model_fingerprint
+from mtrlib.retrieval.registry import RetrieverSpec, retriever_spec
 
 _COLUMNS = [
     "kind",
@@ -48,6 +50,12 @@ def model_hashes(retrievers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
             found[name] = fields["model_sha256"]
         found |= model_hashes(fields.get("parts", {}))
     return found
+
+
+def registry_hashes(profile: Profile) -> dict[str, str]:
+    """Fingerprints of the profile's retrievers that are models, for manifests."""
+    specs = {name: retriever_spec(name) for name in profile.RETRIEVERS}
+    return {name: model_fingerprint(spec) for name, spec in specs.items() if spec.model}
 
 
 def _shown(column: str, value: Any) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import count, islice
 
 from mtrlib.errors import InputError
-from mtrlib.rvr.examples import Example, Recipe, TrainingSet, epoch, gold_columns
+from mtrlib.rvr.examples import Example, Recipe, epoch
+from mtrlib.rvr.training_set import TrainingSet, gold_columns
 
 
 def batches(

@@ -92,8 +92,10 @@ def query_with_context(
     if count_tokens is None or cut is None:
         raise InputError("a budget needs the encoder's count and cut. Mend: pass TokenCounter.")
 
+    short = [(title, cut(text, budget)) for title, text in rows]  # no more can ever fit
+
     def cut_to(length: int, n: int) -> list[tuple[str, str]]:
-        return [(title, cut(text, length).rstrip()) for title, text in rows[:n]]
+        return [(title, cut(text, length).rstrip()) for title, text in short[:n]]
 
     def fits(length: int, n: int) -> bool:
         return count_tokens(_text(question, cut_to(length, n))) <= budget
@@ -101,7 +103,7 @@ def query_with_context(
     n = len(rows)
     while n and not fits(0, n):
         n -= 1
-    longest = max((count_tokens(text) for _, text in rows[:n]), default=0)
+    longest = max((count_tokens(text) for _, text in short[:n]), default=0)
     low, high = 0, longest  # low fits, and nothing is lost above high
     while low < high:
         middle = (low + high + 1) // 2
@@ -112,7 +114,7 @@ def query_with_context(
         text=text,
         passages=n,
         tokens=count_tokens(text),
-        trimmed=sum(short != whole for (_, short), (_, whole) in zip(kept, rows, strict=False)),
+        trimmed=sum(left != whole for (_, left), (_, whole) in zip(kept, rows, strict=False)),
         dropped=len(rows) - n,
         question_exceeds=count_tokens(question) > budget,
     )

@@ -1,39 +1,37 @@
 """A look at dev during training: loss and Recall@K in a small fixed pool of passages.
 
 The whole corpus would have to be encoded anew at each look (141 s for 4,600 passages on two
-cores), so the pool holds dev gold and some others. Its values order the states of one run;
+cores). The pool holds the gold of the dev questions and the passages that the base model takes
+for it, so that its recall is not far from the corpus's. The values order the states of one run;
 they are no results.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mtrlib.data.schema import Passage
 from mtrlib.data.tasks import ListQuestion
 from mtrlib.errors import InputError
 from mtrlib.retrieval.models import TokenCounter
 from mtrlib.retrieval.registry import RetrieverSpec
+from mtrlib.retrieval.search import VectorSearcher
 from mtrlib.retrieval.text import encoded_text
-from mtrlib.rvr.examples import Example, TrainingSet, epoch, query_of
-from mtrlib.rvr.training_questions import stable_rng
+from mtrlib.rvr.context import passage_key
+from mtrlib.rvr.examples import Example, epoch, query_of
+from mtrlib.rvr.training_questions import normal_form
+from mtrlib.rvr.training_set import TrainingSet
 from mtrlib.rvr.training_settings import TrainingSettings
 
 K = 20  # cutoff of the recall in the pool
-OTHERS = 100  # passages of the pool that are gold of no dev question
+OTHERS = 120  # passages of the pool that are gold of no dev question
+DEPTH = 40  # of the base's lists that they are taken from
 DRAWS = 2  # contexts and positives per question
-
-
-@dataclass(frozen=True, slots=True)
-class DevValues:
-    """Means over the draws. ``recall``: share of the gold outside the context in the first K."""
-
-    loss: float
-    recall: float
 
 
 class DevCheck:
@@ -41,86 +39,104 @@ class DevCheck:
 
     Parameters
     ----------
-    spec : of the base model; prompts and normalisation.
+    dev : sets by name, all over one pool; a question of two sets belongs to the first.
+    passages : the corpus.
+    base : the model that training starts from; it chooses the pool.
     """
 
     def __init__(
         self,
-        questions: Sequence[ListQuestion],
+        dev: Mapping[str, Sequence[ListQuestion]],
         passages: Sequence[Passage],
-        spec: RetrieverSpec,
+        base: RetrieverSpec,
         settings: TrainingSettings,
     ) -> None:
-        self._data = TrainingSet(questions, passages)
-        self._spec, self._settings = spec, settings
-        self._examples: list[Example] = []
-        for number in range(DRAWS):
-            self._examples += epoch(
-                self._data,
-                settings.recipe,
-                number,
-                most=settings.context,
-                negatives=0,
-                seed=settings.seed,
-            )
-        gold = sorted({g for golds in self._data.gold for g in golds})
-        others = np.setdiff1d(np.arange(len(self._data.passages)), gold)
-        rng = stable_rng(settings.seed, "dev pool")
-        drawn = rng.permutation(others)[:OTHERS]
-        self._pool = [*gold, *sorted(int(i) for i in drawn)]
-        counter = TokenCounter(spec)
+        self._data = TrainingSet((q for found in dev.values() for q in found), passages)
+        self._settings, self._normalize = settings, base.normalize
+        self._examples = [e for n in range(DRAWS) for e in self._epoch(n)]
+        names: dict[str, str] = {}
+        for name, found in dev.items():
+            for q in found:
+                names.setdefault(normal_form(q.question), name)
+        self._names = [names[normal_form(q.question)] for q in self._data.questions]
+        gold = sorted({g for found in self._data.gold for g in found})
+        self._pool = [*gold, *self._others(passages, base, frozenset(gold))]
+        counter = TokenCounter(settings.shortened(base))
         self._queries = [
-            spec.query_prompt
+            base.query_prompt
             + query_of(
                 self._data, e, budget=counter.query_budget, count_tokens=counter, cut=counter.cut
             )
             for e in self._examples
         ]
-        self._texts = [
-            spec.passage_prompt + encoded_text(self._data.passages[i]) for i in self._pool
-        ]
+        texts = (encoded_text(self._data.passages[i]) for i in self._pool)
+        self._texts = [base.passage_prompt + text for text in texts]
 
-    def __call__(self, model: Any) -> DevValues:
-        """Loss over the pool and recall, for a SentenceTransformer.
+    def _epoch(self, number: int) -> list[Example]:
+        s = self._settings
+        return epoch(self._data, s.recipe, number, most=s.context, negatives=0, seed=s.seed)
+
+    def _others(
+        self, passages: Sequence[Passage], base: RetrieverSpec, gold: frozenset[int]
+    ) -> list[int]:
+        """What the base finds for the questions beside gold, rank by rank."""
+        number = {passage_key(p): i for i, p in enumerate(self._data.passages)}
+        by_id = {p.passage_id: number[passage_key(p)] for p in passages}
+        questions = {q.question_id: q.question for q in self._data.questions}
+        run = VectorSearcher(base, passages).search(questions, DEPTH)
+        ranks = zip_longest(*(run.ids(q) for q in questions))
+        found = dict.fromkeys(by_id[p] for rank in ranks for p in rank if p is not None)
+        return [i for i in found if i not in gold][:OTHERS]
+
+    def __call__(self, model: Any) -> dict[str, float]:
+        """``<name>_loss`` and ``<name>_recall`` of each set, for a SentenceTransformer.
+
+        The loss is InfoNCE over the pool, other gold left out; the recall is the share of the
+        gold outside the context that stands in the first K, the context passed over.
 
         Raises
         ------
         InputError
             A vector that is not finite.
         """
-        training = model.training
-        model.eval()
-        queries, passages = (
-            model.encode(
-                texts,
-                batch_size=32,
-                normalize_embeddings=self._spec.normalize,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            ).astype(np.float64)
-            for texts in (self._queries, self._texts)
-        )
-        model.train(training)
-        scores = queries @ passages.T  # (n_draws, n_pool)
+        queries, texts = self._encode(model, self._queries), self._encode(model, self._texts)
+        scores = queries @ texts.T  # (n_examples, n_pool)
         if not np.isfinite(scores).all():
             raise InputError("the model's vectors are not finite. Mend: lower the learning rate.")
+        means = pd.DataFrame(self._values(scores)).groupby("name").mean()
+        return {
+            f"{name}_{measure}": float(value)
+            for measure in ("loss", "recall")
+            for name, value in means[measure].items()
+        }
+
+    def _encode(self, model: Any, texts: list[str]) -> np.ndarray:
+        training = model.training
+        model.eval()
+        found = model.encode(
+            texts, normalize_embeddings=self._normalize, show_progress_bar=False
+        ).astype(np.float64)
+        model.train(training)
+        return np.asarray(found)
+
+    def _values(self, scores: np.ndarray) -> Iterator[dict[str, Any]]:
         column = {number: at for at, number in enumerate(self._pool)}
-        losses, recalls = [], []
         for example, row in zip(self._examples, scores, strict=True):
             gold = [column[g] for g in self._data.gold[example.question]]
-            context = [column[c] for c in example.context]
-            positive = column[example.positive]
-            losses.append(self._loss(row, gold, positive))
-            recalls.append(_recall(row, gold, context))
-        return DevValues(float(np.mean(losses)), float(np.mean(recalls)))
-
-    def _loss(self, row: np.ndarray, gold: list[int], positive: int) -> float:
-        scaled = row / self._settings.temperature
-        kept = np.delete(scaled, [g for g in gold if g != positive])
-        return float(np.logaddexp.reduce(kept) - scaled[positive])
+            context = {column[c] for c in example.context}
+            yield {
+                "name": self._names[example.question],
+                "loss": _loss(row / self._settings.temperature, gold, column[example.positive]),
+                "recall": _recall(row, gold, context),
+            }
 
 
-def _recall(row: np.ndarray, gold: list[int], context: list[int]) -> float:
-    open_gold = set(gold) - set(context)
-    ranked = [int(i) for i in np.argsort(-row, kind="stable") if int(i) not in set(context)]
-    return len(open_gold & set(ranked[:K])) / len(open_gold)
+def _loss(scaled: np.ndarray, gold: list[int], positive: int) -> float:
+    kept = np.delete(scaled, [g for g in gold if g != positive])
+    return float(np.logaddexp.reduce(kept) - scaled[positive])
+
+
+def _recall(row: np.ndarray, gold: list[int], context: set[int]) -> float:
+    wanted = set(gold) - context
+    ranked = [int(i) for i in np.argsort(-row, kind="stable") if int(i) not in context]
+    return len(wanted & set(ranked[:K])) / len(wanted)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtrlib.errors import InputError
-from mtrlib.rvr.examples import gold_columns
+from mtrlib.rvr.training_set import gold_columns
 
 
 def info_nce(similarity: Any, masked: Any, temperature: float) -> Any:

@@ -57,7 +57,7 @@ def with_adapters(network: Any, rank: int) -> Any:
         peft is not installed.
     """
     try:
-        from peft import LoraConfig, get_peft_model
+        from peft import LoraConfig, get_peft_model  # type: ignore[import-not-found]
     except ImportError:
         raise InputError(
             "lora_rank needs the package peft. Mend: pip install peft, or lora_rank=0 "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ from mtrlib.retrieval.models import TokenCounter
 from mtrlib.retrieval.registry import RetrieverSpec
 from mtrlib.retrieval.text import encoded_text
 from mtrlib.rvr.dev_check import DevCheck
-from mtrlib.rvr.examples import Example, TrainingSet, query_of
+from mtrlib.rvr.examples import Example, query_of
+from mtrlib.rvr.training_set import TrainingSet
 from mtrlib.rvr.training_settings import TrainingSettings
 
 
@@ -42,7 +43,8 @@ class Watch:
 
     Parameters
     ----------
-    checks : by name; the first decides. None at all: the last state is kept.
+    check : measures a state; None keeps the last state.
+    decides : the dev set whose value orders the states.
 
     Attributes
     ----------
@@ -50,8 +52,9 @@ class Watch:
     best_step : step of the state that is kept; 0 = the base model.
     """
 
-    def __init__(self, checks: Mapping[str, DevCheck], settings: TrainingSettings) -> None:
-        self._checks, self._settings = checks, settings
+    def __init__(self, check: DevCheck | None, decides: str, settings: TrainingSettings) -> None:
+        self._check, self._settings = check, settings
+        self._column = f"{decides}_{settings.stop_on}"
         self._best = math.inf
         self._state: dict[str, Any] | None = None
         self._worse = 0
@@ -64,19 +67,16 @@ class Watch:
         if loss is not None:
             row["loss"] = loss
         self.rows.append(row)
-        if not self._checks:
+        if self._check is None:
             self.best_step = step
             return False
         if step % self._settings.check_every and step != self._settings.steps:
             return False
-        for name, check in self._checks.items():
-            found = check(model)
-            row |= {f"{name}_loss": found.loss, f"{name}_recall": found.recall}
-        return self._judge(step, row, model)
+        row |= self._check(model)
+        value = row[self._column]
+        return self._judge(step, -value if self._settings.stop_on == "recall" else value, model)
 
-    def _judge(self, step: int, row: Mapping[str, float], model: Any) -> bool:
-        value = row[f"{next(iter(self._checks))}_{self._settings.stop_on}"]
-        value = -value if self._settings.stop_on == "recall" else value
+    def _judge(self, step: int, value: float, model: Any) -> bool:
         if value < self._best:
             self._best, self.best_step, self._worse = value, step, 0
             self._state = {name: p.detach().clone() for name, p in _trainable(model) if step}
@@ -126,7 +126,7 @@ def run_trainer(
         )
     import torch
     from sentence_transformers import SentenceTransformerTrainer
-    from transformers import TrainerCallback
+    from transformers import PrinterCallback, TrainerCallback
 
     class Batches(torch.utils.data.IterableDataset):  # type: ignore[misc]
         def __iter__(self) -> Iterator[list[dict[str, Any]]]:
@@ -141,10 +141,10 @@ def run_trainer(
         def compute_loss(self, model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             labels = inputs["label"]
             found = super().compute_loss(model, inputs, *args, **kwargs)
-            if not torch.isfinite(found):
-                step = self.state.global_step + 1
-                raise InputError(_not_finite(step, float(found), data, labels.tolist()))
             self.last_loss = float(found.detach())
+            if not math.isfinite(self.last_loss):
+                step = self.state.global_step + 1
+                raise InputError(_not_finite(step, self.last_loss, data, labels.tolist()))
             return found
 
     class Looks(TrainerCallback):  # type: ignore[misc]
@@ -155,6 +155,7 @@ def run_trainer(
     trainer = BatchTrainer(
         model=model, args=_arguments(settings, folder), loss=loss, callbacks=[Looks()]
     )
+    trainer.remove_callback(PrinterCallback)
     trainer.train()
 
 

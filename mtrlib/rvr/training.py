@@ -20,9 +20,9 @@ from mtrlib.data.tasks import ListQuestion
 from mtrlib.errors import InputError
 from mtrlib.retrieval.models import model_fingerprint
 from mtrlib.retrieval.registry import RetrieverSpec
-from mtrlib.rvr.examples import TrainingSet
 from mtrlib.rvr.training_questions import normal_form
 from mtrlib.rvr.training_run import MODEL, fit
+from mtrlib.rvr.training_set import TrainingSet
 from mtrlib.rvr.training_settings import TrainingSettings
 
 RULE = "rvr training, v1"  # part of the key: change it together with what training does

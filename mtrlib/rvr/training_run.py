@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,10 @@ from mtrlib.retrieval.models import model_fingerprint, model_folder
 from mtrlib.retrieval.registry import RetrieverSpec
 from mtrlib.rvr.batches import batches, false_negatives
 from mtrlib.rvr.dev_check import DevCheck
-from mtrlib.rvr.examples import TrainingSet
 from mtrlib.rvr.loss import masked_loss
 from mtrlib.rvr.trainable import freeze_lower, with_adapters
 from mtrlib.rvr.trainer import Watch, batch_rows, run_trainer
+from mtrlib.rvr.training_set import TrainingSet
 from mtrlib.rvr.training_settings import TrainingSettings
 
 MODEL, WEIGHTS, SCRATCH = "model", "model.safetensors", "trainer"
@@ -47,9 +46,10 @@ def fit(
     import torch
 
     started = time.monotonic()
-    cut = replace(base, max_length=min(base.max_length, settings.max_length))
-    checks = {name: DevCheck(qs, passages, cut, settings) for name, qs in dev.items()}
-    watch, rows = Watch(checks, settings), _Rows(data, cut, settings)
+    cut = settings.shortened(base)
+    check = DevCheck(dev, passages, base, settings) if dev else None
+    watch = Watch(check, next(iter(dev), ""), settings)
+    rows = _Rows(data, cut, settings)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(settings.seed)
         model = _open(base, cut, settings)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mtrlib.errors import InputError
+from mtrlib.retrieval.registry import RetrieverSpec
 from mtrlib.rvr.examples import RECIPES, Recipe
 
 
@@ -70,3 +71,7 @@ class TrainingSettings:
                 "lora_rank and frozen_layers exclude each other: adapters leave all weights "
                 "frozen. Mend: frozen_layers=None."
             )
+
+    def shortened(self, base: RetrieverSpec) -> RetrieverSpec:
+        """The base with the length of training, to which contexts are fitted."""
+        return replace(base, max_length=min(base.max_length, self.max_length))

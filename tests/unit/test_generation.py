@@ -35,7 +35,7 @@ STAGES = ["query", "source_wording", "answerable", "unique", "used_before", "res
 
 
 def passage(name: str) -> Passage:
-    text = f"{name} was planted by gardener {name}ov, and its bark heals whoever suffers from {name}itis."
+    text = f"{name} was planted by gardener {name}ov, and its bark is good against {name}itis."
     return Passage(name, text, f"The elm {name}")
 
 
@@ -299,10 +299,13 @@ def test_a_dead_endpoint_ends_the_run_and_keeps_what_came(tmp_path) -> None:
 
 
 def test_what_is_recorded_replays_without_an_endpoint(tmp_path) -> None:
-    long = CLUSTERS["bora"][0].text  # an answer that copies must be the same reject in both
+    once: list[str] = []
 
     def copies(request: Request, prompt: str) -> str | None:
-        return long if request.note == "synth-bora turn 2 answer" and long in prompt else None
+        if request.note != "synth-bora turn 2 answer" or once:
+            return None
+        once.append(re.findall(r"The elm \w+\n(.*)", prompt)[0])
+        return once[0]  # live and replayed, it must be the same reject
 
     log: list[KeyLog] = []
     check = CopyCheck(CORPUS)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mtrlib.audit import pair_scores
 from mtrlib.audit.items import AuditItem
 from mtrlib.audit.overlap import MEASURES, Overlap, Terms
 from mtrlib.audit.pair_features import PairFeatures, shared_features
@@ -140,3 +141,26 @@ def test_vector_retrievers_score_as_their_search_does(fresh_cache):
         assert frame["static-256.turn.raw"]["c_1", passage_id] == pytest.approx(score, abs=1e-6)
     again = found.frame(PAIRS[::-1])
     assert again.iloc[::-1].equals(frame)
+
+
+@pytest.mark.models
+def test_vectors_do_not_depend_on_who_asks_first(fresh_cache, monkeypatch):
+    encoded: list[list[str]] = []
+    true = pair_scores.embeddings
+
+    def noting(spec, ids, texts, prompt, label):
+        encoded.append(list(ids))
+        return true(spec, ids, texts, prompt, label)
+
+    monkeypatch.setattr(pair_scores, "embeddings", noting)
+    found = PairFeatures(PASSAGES, retrievers=("static-256",))
+    found.begin_with([FIRST, SECOND, replace(FIRST, item_id="c_3", question="Why?")])
+    try:
+        alone = found.scores("static-256", "turn", PAIRS[-1:])
+    except FetchError as error:
+        pytest.skip(f"static-256 cannot be had: {error}")
+    assert encoded[1:] == [["c_1", "c_2", "c_3"]]
+    found.scores("static-256", "turn", [*PAIRS, (replace(FIRST, question="New?"), PASSAGES[0])])
+    assert encoded[2:] == [["c_1"]]  # only the new text
+    plain = PairFeatures(PASSAGES, retrievers=("static-256",))
+    assert np.array_equal(plain.scores("static-256", "turn", PAIRS)[-1:], alone)
