@@ -7,8 +7,9 @@ is constant beyond the training range, so that a corpus of another size cannot d
 off; raw scores are left out, since they do not compare between corpora.
 
 Probabilities are calibrated to pools like those of the training data (5% gold among all
-candidates): a marked passage of a good benchmark supports its question more often than the
-number says. Order and change of the ratings carry over to other sets, the level less so.
+candidates). A marked passage supports far more often than that, so ratings (1 to 5) are made
+of the same probabilities with even odds beforehand. Order and change of the ratings carry
+over to other sets, the level less so.
 """
 
 from __future__ import annotations
@@ -22,22 +23,17 @@ import pandas as pd
 from mtrlib.audit.cross_fit import CrossFitted
 from mtrlib.audit.items import ItemSet
 from mtrlib.audit.judged_pairs import JudgedPair
-from mtrlib.audit.judging import Task
 from mtrlib.audit.pair_features import Pair, PairFeatures
 from mtrlib.audit.pair_judge import PairJudge, retrievers_behind
 
 PENALTY = 0.003  # inverse strength; of 0.003, 0.03 and 1 the best out of fold
-HARD = 7  # rejected passages shown beside a gold one where the bar for "none" is chosen
-HARDEST_BY = "static-256"  # whose hard negatives those are, where an item set does not say
 
 
 class FeatureJudge(PairJudge):
     """Calibrated probability that a passage supports the question, or the answer.
 
     ``completeness`` is judged by a model without the features of the retriever that found the
-    negatives; none of the options is picked where the best stays at or under a bar, chosen on
-    the training folds so that gold is picked where it is shown, and nothing where it is not,
-    as often as possible (both cases weigh the same). ``faithfulness`` has a model of its own
+    negatives. ``faithfulness`` has a model of its own
     with the answer as the query; its training pairs resemble some of the damage that the audit
     plants, see :func:`mtrlib.audit.judged_pairs.answer_pairs`.
 
@@ -63,9 +59,9 @@ class FeatureJudge(PairJudge):
         super().__init__(sets)
         self._features, self._training, self._corpus = features, training, corpus
         self._seed = seed
+        self._shares: dict[str, float] = {}  # of supporting pairs among those learnt from
         self._frames: dict[str, pd.DataFrame] = {}
         self._models: dict[tuple[str, tuple[str, ...]], CrossFitted] = {}
-        self._bars: dict[tuple[str, int], float] = {}
 
     def model(self, query: str, without: tuple[str, ...] = ()) -> CrossFitted:
         """The cross-fitted model of a query, without the features of some retrievers."""
@@ -82,7 +78,7 @@ class FeatureJudge(PairJudge):
 
     def support(self, metric: str, benchmark: str, pairs: Sequence[Pair]) -> np.ndarray:
         """Probability that each passage supports, shape (n_pairs,)."""
-        query = "answer" if metric == "faithfulness" else "question"
+        query = _query(metric)
         without: tuple[str, ...] = ()
         if metric == "completeness":
             without = retrievers_behind(self._negatives_from[benchmark])
@@ -90,32 +86,16 @@ class FeatureJudge(PairJudge):
         conversations = [item.conversation_id for item, _ in pairs]
         return self.model(query, without).predict(_columns(frame, without), conversations)
 
-    def bars(self, tasks: Sequence[Task]) -> Mapping[str, float]:
-        """The bar of the model that judges each conversation."""
-        source = self._negatives_from[tasks[0].item.benchmark]
-        model = self.model("question", retrievers_behind(source))
-        conversations = {task.item.conversation_id for task in tasks}
-        return {c: self._bar(source, model.fold(c)) for c in conversations}
+    def rating(self, metric: str, support: np.ndarray) -> np.ndarray:
+        """Probability of support for a passage that is as likely to support as not."""
+        share = self._share(_query(metric))
+        odds = support / (1 - support) * (1 - share) / share
+        return np.asarray(odds / (1 + odds))
 
-    def _bar(self, source: str, fold: int) -> float:
-        if (source, fold) not in self._bars:
-            without = retrievers_behind(source)
-            model, frame = self.model("question", without), self._frame("question")
-            known = model.trained_on[fold]
-            # the retriever whose negatives are shown, or another one where it is not known
-            preferred = [*without, HARDEST_BY, *self._corpus.retrievers]
-            hard = next(r for r in preferred if r in self._corpus.retrievers)
-            table = pd.DataFrame(
-                {
-                    "item_id": frame.index.get_level_values("item_id"),
-                    "gold": [p.label for p in self._training["question"]],
-                    "hard": frame[f"{hard}.turn.standard"].to_numpy(),
-                    "p": model.predict_by(fold, _columns(frame, without)),
-                }
-            )
-            rows = [p.item.conversation_id in known for p in self._training["question"]]
-            self._bars[source, fold] = best_bar(table[rows])
-        return self._bars[source, fold]
+    def _share(self, query: str) -> float:
+        if query not in self._shares:
+            self._shares[query] = float(np.mean([p.label for p in self._training[query]]))
+        return self._shares[query]
 
     def _frame(self, query: str) -> pd.DataFrame:
         if query not in self._frames:
@@ -124,33 +104,8 @@ class FeatureJudge(PairJudge):
         return self._frames[query]
 
 
-def best_bar(table: pd.DataFrame) -> float:
-    """The bar that a best option must exceed, for most right picks over imagined tests.
-
-    Parameters
-    ----------
-    table : columns ``item_id``, ``gold``, ``hard`` (what hard negatives are sorted by), ``p``.
-
-    Notes
-    -----
-    Each gold passage is shown beside the item's ``HARD`` hardest rejected ones: right if it
-    has the most support and exceeds the bar. Each item's rejected ones are shown alone: right
-    if none exceeds it. The mean of the two shares is maximised over all values of ``p``; the
-    lowest of equals is taken.
-    """
-    won, alone = [], []
-    for _, rows in table.groupby("item_id"):
-        rejected = rows[~rows["gold"]].nlargest(HARD, "hard")["p"]
-        best = rejected.max() if len(rejected) else 0.0
-        alone.append(best)
-        won += [p if p > best else -1.0 for p in rows.loc[rows["gold"], "p"]]
-    if not won:
-        return 0.0
-    gold, none = np.sort(won), np.sort(alone)
-    bars = np.unique([0.0, *alone])
-    picked = 1 - np.searchsorted(gold, bars, side="right") / len(gold)
-    left = np.searchsorted(none, bars, side="right") / len(none)
-    return float(bars[np.argmax(picked + left)])
+def _query(metric: str) -> str:
+    return "answer" if metric == "faithfulness" else "question"
 
 
 def _columns(frame: pd.DataFrame, without: Sequence[str]) -> pd.DataFrame:

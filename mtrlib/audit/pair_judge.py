@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -26,10 +26,10 @@ def retrievers_behind(negatives_from: str) -> tuple[str, ...]:
 class PairJudge(ABC):
     """A judge that gives every (item, passage) pair a support in [0, 1], and no more.
 
-    ``query_evidence`` and ``faithfulness`` become ``1 + 4 * support``; ``completeness`` picks
-    the option with the most support, the higher passage id where two tie, so that the order
-    shown has no say. Other metrics, and items that lack an answer where one is needed, are
-    ``not_applicable``.
+    ``query_evidence`` and ``faithfulness`` become ``1 + 4 * rating``, where the rating is the
+    support as a rule; ``completeness`` picks the option with the most support, the higher
+    passage id where two tie, so that the order shown has no say. Other metrics, and items that
+    lack an answer where one is needed, are ``not_applicable``.
     """
 
     name: str
@@ -43,9 +43,9 @@ class PairJudge(ABC):
     def support(self, metric: str, benchmark: str, pairs: Sequence[Pair]) -> np.ndarray:
         """Support of each pair of one benchmark, shape (n_pairs,), in [0, 1]."""
 
-    def bars(self, tasks: Sequence[Task]) -> Mapping[str, float]:
-        """Support that an option must exceed to be picked, by conversation (0 if not there)."""
-        return {}
+    def rating(self, metric: str, support: np.ndarray) -> np.ndarray:
+        """Support as it enters the rating, in [0, 1]; shapes as given."""
+        return support
 
     def can_compare(self, negatives_from: str) -> bool:
         """Whether ``completeness`` against negatives of that retriever says anything."""
@@ -68,11 +68,9 @@ class PairJudge(ABC):
             own = [tasks[at] for at in members]
             pairs = [self._pairs(task) for task in own]
             flat = self.support(metric, benchmark, [pair for each in pairs for pair in each])
-            bars = self.bars(own) if metric == "completeness" else {}
             ends = np.cumsum([len(each) for each in pairs])[:-1]
             for at, support in zip(members, np.split(flat, ends), strict=True):
-                bar = bars.get(tasks[at].item.conversation_id, 0.0)
-                verdicts[at] = self._verdict(tasks[at], support, bar)
+                verdicts[at] = self._verdict(tasks[at], support)
         return verdicts
 
     def _pairs(self, task: Task) -> list[Pair]:
@@ -92,10 +90,10 @@ class PairJudge(ABC):
             return []
         return [(item, task.passage)]
 
-    def _verdict(self, task: Task, support: np.ndarray, bar: float) -> Verdict:
+    def _verdict(self, task: Task, support: np.ndarray) -> Verdict:
         if task.metric == "completeness":
             best = max(range(len(support)), key=lambda i: (support[i], task.options[i].passage_id))
-            return Verdict(str(best + 1) if support[best] > bar else NONE)
+            return Verdict(str(best + 1) if support[best] > 0 else NONE)
         low, high = SCALE
         p = float(support[0])
         return Verdict(

@@ -104,7 +104,7 @@ def query_with_context(
     while n and not fits(0, n):
         n -= 1
     longest = max((count_tokens(text) for _, text in short[:n]), default=0)
-    low, high = 0, longest  # low fits, and nothing is lost above high
+    low, high = longest if fits(longest, n) else 0, longest  # low fits; above high nothing is cut
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle, n) else (low, middle - 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mtrlib.errors import InputError
@@ -69,8 +69,6 @@ def masked_loss(
         text is embedded twice. The second pass replays the first one's dropout.
     """
     import torch
-    from sentence_transformers.base.losses.gradcache import CachedLossMixin
-    from sentence_transformers.base.losses.merged_forward import embed_columns
     from sentence_transformers.util import cos_sim, dot_score
 
     similarity = cos_sim if cosine else dot_score
@@ -79,6 +77,13 @@ def masked_loss(
         scores = similarity(embeddings[0], torch.cat(list(embeddings[1:])))
         return info_nce(scores, mask_of(gold, labels), temperature).mean()
 
+    return _cached(model, mean_loss, mini_batch) if mini_batch else _plain(model, mean_loss)
+
+
+def _plain(model: Any, mean_loss: Callable[[Sequence[Any], Any], Any]) -> Any:
+    import torch
+    from sentence_transformers.base.losses.merged_forward import embed_columns
+
     class Plain(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
@@ -86,6 +91,13 @@ def masked_loss(
 
         def forward(self, features: Any, labels: Any) -> Any:
             return mean_loss(embed_columns(self.model, features), labels)
+
+    return Plain()
+
+
+def _cached(model: Any, mean_loss: Callable[[Sequence[Any], Any], Any], mini_batch: int) -> Any:
+    import torch
+    from sentence_transformers.base.losses.gradcache import CachedLossMixin
 
     class Cached(CachedLossMixin, torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -104,4 +116,4 @@ def masked_loss(
         def forward(self, features: Any, labels: Any) -> Any:
             return self.forward_cached(features, labels)
 
-    return Cached() if mini_batch else Plain()
+    return Cached()

@@ -53,14 +53,14 @@ def context_passages(accepted: Sequence[Accepted], m: int, policy: ContextPolicy
 
     Notes
     -----
-    Under ``best`` a passage without a score comes after those that have one. Inside a round,
-    and among equal scores, rank decides.
+    Under ``best`` a passage without a score counts as one of score 0. Inside a round, and among
+    equal scores, rank decides.
     """
     chosen = list(accepted)
     if policy == "newest":
         chosen.sort(key=lambda a: -a.round)
     elif policy == "best":
-        chosen.sort(key=lambda a: (a.score is None, -(a.score or 0.0)))
+        chosen.sort(key=lambda a: -(a.score or 0.0))
     return [a.passage for a in chosen[:m]]
 
 

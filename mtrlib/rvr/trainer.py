@@ -124,9 +124,24 @@ def run_trainer(
             "training needs accelerate and datasets. "
             "Mend: pip install 'sentence-transformers[train]'."
         )
+    from transformers import PrinterCallback, TrainerCallback
+
+    class Looks(TrainerCallback):  # type: ignore[misc]
+        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            if watch.look(state.global_step, trainer.last_loss, model):
+                control.should_training_stop = True
+
+    trainer = _trainer_class(data, rows)(
+        model=model, args=_arguments(settings, folder), loss=loss, callbacks=[Looks()]
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.train()
+
+
+def _trainer_class(data: TrainingSet, rows: Iterable[list[dict[str, Any]]]) -> Any:
+    """sentence-transformers' trainer over our batches; it stops at a loss that is not finite."""
     import torch
     from sentence_transformers import SentenceTransformerTrainer
-    from transformers import PrinterCallback, TrainerCallback
 
     class Batches(torch.utils.data.IterableDataset):  # type: ignore[misc]
         def __iter__(self) -> Iterator[list[dict[str, Any]]]:
@@ -147,16 +162,7 @@ def run_trainer(
                 raise InputError(_not_finite(step, self.last_loss, data, labels.tolist()))
             return found
 
-    class Looks(TrainerCallback):  # type: ignore[misc]
-        def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-            if watch.look(state.global_step, trainer.last_loss, model):
-                control.should_training_stop = True
-
-    trainer = BatchTrainer(
-        model=model, args=_arguments(settings, folder), loss=loss, callbacks=[Looks()]
-    )
-    trainer.remove_callback(PrinterCallback)
-    trainer.train()
+    return BatchTrainer
 
 
 def _arguments(settings: TrainingSettings, folder: Path) -> Any:

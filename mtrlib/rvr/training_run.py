@@ -77,12 +77,23 @@ def fit(
         "changed": watch.best_step > 0,
         "weights_sha256": weights,
         "masked_pairs": rows.masked,
-        "threads": torch.get_num_threads(),
-        "dtype": str(next(model.parameters()).dtype).removeprefix("torch."),
-        "versions": {p: version(p) for p in ("torch", "transformers", "sentence-transformers")},
+        **_machine(model),
         "seconds": round(time.monotonic() - started, 1),
     }
     return outcome, pd.DataFrame(watch.rows)
+
+
+def _machine(model: Any) -> dict[str, Any]:
+    """What the last bits of the weights hang on beside the seed (mode 44)."""
+    import torch
+
+    first = next(model.parameters())
+    return {
+        "threads": torch.get_num_threads(),
+        "device": first.device.type,
+        "dtype": str(first.dtype).removeprefix("torch."),
+        "versions": {p: version(p) for p in ("torch", "transformers", "sentence-transformers")},
+    }
 
 
 class _Rows:

@@ -12,8 +12,8 @@ from mtrlib.synthesis.candidates import Problem
 _NUMBERED = re.compile(r"\s*[\[【]\s*(\d+)\s*[\]】]\s*[:：]?\s*(\S.*)")
 # a question alone on its line, with or without a label ('The user asks, "…"') and quotes
 _LABEL = (
-    r"(?:[^?？]{0,200}?(?:\b(?:q|question|user|student|asks?)|问题|用户|提问)\W{0,3}"
-    r"(?:[:：]|,\s*(?=[\"“]))\s*)?"
+    r"(?:[^?？]{0,200}(?:\b(?:q|question|user|student|asks?)(?:\s+is)?|问题|用户|提问)\W{0,3}"
+    r"(?:[:：]|,?\s*(?=[\"“]))\s*)?"
 )
 _QUESTION = re.compile(rf"\W*{_LABEL}(\S.*[?？])\W*", re.IGNORECASE)
 _QUOTES = "\"'“”‘’「」『』*_` "

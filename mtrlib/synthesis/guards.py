@@ -62,6 +62,7 @@ def question_problem(question: str, passage: Passage, prompt: Prompt, taken: Seq
     return (
         text_rules.text_problem(question)
         or ("" if text_rules.has_question_mark(question) else "no_question")
+        or ("lacks_options" if text_rules.lacks_options(question) else "")
         or ("repeats_question" if text_rules.same(question, taken) else "")
         or ("echo" if text_rules.echoes(question, prompt.text) else "")
         or ("" if same_language(question, passage.text) else "language")

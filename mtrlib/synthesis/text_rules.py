@@ -16,7 +16,8 @@ ECHO_HAN = 10  # the same in Chinese characters
 
 _ERROR = re.compile(
     r"\[\s*error\b|^\W*(?:error|exception)\s*(?:[:\])-]|\d|$)|^\W*http\S*\s+[45]\d\d\b"
-    r"|^\W*(?:status(?:\s+code)?|code)\W+[45]\d\d\b|^\W*[45]\d\d\s+(?:bad|unauthori|payment|forbidden|not found|too many|internal|service)"
+    r"|^\W*(?:status(?:\s+code)?|code)\W+[45]\d\d\b"
+    r"|^\W*[45]\d\d\s+(?:bad|unauthori|payment|forbidden|not found|too many|internal|service)"
     r"|^traceback \(most recent|^\W*(?:internal server error|service unavailable|bad gateway"
     r"|gateway time-?out|too many requests|rate limit|request timed out|connection (?:error|re))"
     r"|\bgeneration failed\b|^\s*<(?:!doctype|html)|^\W*(?:错误|请求失败|生成失败|服务器错误)"
@@ -37,6 +38,10 @@ _SOURCE = re.compile(
     r"|这篇|该文|作者",
     re.IGNORECASE,
 )
+_OPTIONS = re.compile(
+    r"\b(?:which|what|who|one) of (?:the following|these|those)\b|\bthe following\b|下列|以下哪",
+    re.IGNORECASE,
+)
 _ROLE = re.compile(r"^\s*(?:user|assistant|用户|助手)\s*[:：]", re.IGNORECASE | re.MULTILINE)
 _HAN = re.compile(r"[\u3400-\u9fff]")
 
@@ -53,6 +58,11 @@ def text_problem(text: str) -> str:
 def has_question_mark(text: str) -> bool:
     """Whether a question is put as one."""
     return "?" in text or "？" in text
+
+
+def lacks_options(text: str) -> bool:
+    """Whether a question asks to choose from a list that is not there."""
+    return bool(_OPTIONS.search(text))
 
 
 def gives_no_answer(text: str) -> bool:

@@ -53,6 +53,12 @@ def test_a_threshold_of_zero_reads_all():
     assert verifier.verifier.batches == ["a0 a2", "a3 a1", "a4"]
 
 
+def test_a_threshold_of_zero_reads_also_what_the_scorer_rules_out():
+    verifier = stopping(dict.fromkeys(FALLING, 0.0), 0.0)
+    verifier.verify(pairs_of("a", 5))
+    assert (verifier.calls, verifier.skipped) == (5, 0)
+
+
 def test_it_stops_when_little_more_is_expected():
     # sum 2.05; after a0, a2: rest 0.35, rate (1 + 2) / (1 + 1.7) = 1.11 -> 0.39 expected
     read_on = stopping(FALLING, 0.38, step=2)

@@ -10,7 +10,7 @@ import pytest
 
 from mtrlib import profiles
 from mtrlib.audit.cross_fit import ALL, CrossFitted
-from mtrlib.audit.feature_judge import FeatureJudge, best_bar
+from mtrlib.audit.feature_judge import FeatureJudge
 from mtrlib.audit.items import AuditItem, ItemSet
 from mtrlib.audit.judged_pairs import (
     JudgedPair,
@@ -144,7 +144,9 @@ def test_it_learns_and_gives_probabilities():
     gold = [next(iter(BENCHMARK.qrels.gold(i.item_id))) for i in items.items]
     right = [PASSAGES[row.argmax()].passage_id == g for row, g in zip(ratings, gold, strict=True)]
     assert np.mean(right) > 0.9
-    assert all(v.value == pytest.approx(1 + 4 * v.probabilities["yes"]) for v in told)
+    p = np.array([v.probabilities["yes"] for v in told])
+    assert (np.diff(ratings.ravel()[np.argsort(p)]) >= -1e-9).all()
+    assert (1 + 4 * p <= [v.value + 1e-9 for v in told]).all()  # gold is the rarer
 
 
 def test_answers_are_judged_by_their_own_model():
@@ -184,18 +186,12 @@ def test_the_pick_is_a_passage_and_not_a_place():
     assert picks == ["iron-melts"] * 2
 
 
-def test_the_bar_is_where_most_imagined_tests_come_out_right():
-    table = pd.DataFrame(
-        {
-            "item_id": ["a", "a", "a", "b", "b", "c"],
-            "gold": [True, False, False, True, False, False],
-            "hard": [0.0] * 6,
-            "p": [0.9, 0.3, 0.1, 0.6, 0.2, 0.7],
-        }
-    )
-    # a and b are won; alone the best rejected have 0.3, 0.2 and 0.7
-    assert best_bar(table) == 0.3
-    assert best_bar(table[~table["gold"]]) == 0.0
+def test_ratings_give_even_odds_beforehand():
+    judge = feature_judge(item_set())
+    share = np.mean([p.label for p in question()])
+    # what is known before looking becomes the middle of the scale
+    assert judge.rating("query_evidence", np.array([share])) == pytest.approx([0.5])
+    assert judge.rating("query_evidence", np.array([0.0, 0.5])) == pytest.approx([0, 1 - share])
 
 
 def test_pairs_of_answers_hold_the_gold_of_the_neighbours():
@@ -227,7 +223,7 @@ def test_judges_by_name():
     judges = build_judges(["feature", "lexical"], [item_set()], profile)
     assert [j.name for j in judges] == ["feature", "lexical"]
     assert [j.name for j in build_judges(MAKERS, [item_set()], profile)] == list(MAKERS)
-    with pytest.raises(InputError, match=r"'gpt' is unknown. Known: reference, lexical"):
+    with pytest.raises(InputError, match=r"'gpt' is unknown.*reference, lexical"):
         build_judges(["gpt"], [], profile)
     with pytest.raises(InputError, match="one name"):
         build_judges(["lexical"], [item_set(), item_set()], profile)

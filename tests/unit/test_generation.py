@@ -253,6 +253,25 @@ def test_other_tries_see_other_passages(tmp_path) -> None:
     assert len({names[0] for names in shown}) == 3
 
 
+def test_each_try_follows_from_what_became_of_the_last_one(tmp_path) -> None:
+    said = ["?", "[1] Who planted elms?", "I cannot do that.", None]
+    vague = "Who planted elms?"
+    asked: list[list[str]] = []
+
+    def script(request: Request, prompt: str) -> str | None:
+        if request.note.endswith("question"):
+            asked.append(re.findall(r"The elm (\w+)\n", prompt))
+            return said[len(asked) - 1]
+        return '{"score": 5}' if vague in prompt else None
+
+    few = {"alba": CLUSTERS["alba"]}
+    made = run(World(script), tmp_path / "r.jsonl", turns=1, clusters=few, attempts_per_turn=4)
+    assert [r.reason for r in made.rejects] == ["no_claim", "too_many_rivals", "refusal"]
+    assert asked[0] != asked[1] == asked[2] != asked[3]
+    assert made.attempts["rewrite"] == 1
+    assert len(made.conversations[0].turns) == 1
+
+
 def test_rivals_of_other_clusters_become_gold(tmp_path) -> None:
     twin = Passage("twin", CLUSTERS["alba"][0].text.replace("bark", "leaf"), "The elm albap")
     clusters = {"alba": CLUSTERS["alba"][:1], "other": [twin]}

@@ -273,7 +273,8 @@ def test_trace_counts_what_each_round_brought():
     q = ListQuestion(
         "q", "?", (Answer("Title b", ("text of d",)), Answer("Title h")), gold=("b", "d", "h")
     )
-    found = run(Accepts("bd"), Toy("f_r", lambda text: "hij"), questions=[q])
+    later = Toy("f_r", lambda text: "bhij")  # b comes back and brings nothing new
+    found = run(Accepts("bd"), later, questions=[q], seen="allow")
     one, two = row(found, 1), row(found, 2)
     assert (one["new_gold"], one["new_answers"], one["context"]) == (2, 1, 0)
     assert (one["accepted"], one["accepted_gold"], one["accepted_answers"]) == (2, 2, 1)

@@ -159,6 +159,7 @@ def test_no_bad_question_gets_in(text, reason) -> None:
         ("Who paid for the bridge?\nWhen was the bridge opened?", "ambiguous"),
         ("[ERROR] Who paid for the bridge?", "error_text"),
         ("Question: Which question is this?", "off_passage"),
+        ("Which of the following is a bridge?", "lacks_options"),
     ],
 )
 def test_no_bad_question_about_a_given_passage_gets_in(text, reason) -> None:
@@ -170,6 +171,10 @@ def test_no_bad_question_about_a_given_passage_gets_in(text, reason) -> None:
 def test_only_a_known_label_is_taken_off_a_question() -> None:
     assert read_question("Arlen: who paid for it?") == (1, "Arlen: who paid for it?")
     assert read_question("The user asks: who paid for it?") == (1, "who paid for it?")
+    assert read_question('A user may ask, "Who paid for it?"') == (1, "Who paid for it?")
+    assert read_question("Question: Here is the question: Who paid?") == (1, "Who paid?")
+    assert read_question('What is the answer to the question "Who paid?"') == (1, "Who paid?")
+    assert read_question("Which question did the mayor ask?")[1].startswith("Which question")
     assert read_claim("[1] Arlen: who paid for it?", 1) == (1, "Arlen: who paid for it?")
 
 
