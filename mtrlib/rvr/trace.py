@@ -85,7 +85,7 @@ def round_row(
         "context_answers": len(held_answers(question, context)),
         "retrieved": len(listed),
         "new_gold": len(gold & _ids(listed) - _ids(earlier)),
-        "new_answers": len(held_answers(question, listed) - frozenset()),
+        "new_answers": len(held_answers(question, listed) - known),
     }
 
 
