@@ -37,14 +37,15 @@ class Terms:
     names: frozenset[str]
     numbers: frozenset[str]
 
-    @classmethod
-    def of(cls, text: str) -> Terms:
-        """Take a text apart."""
-        return cls(
-            frozenset(tokenize(text)),
-            frozenset(t for m in _NAME.findall(text) if not m.islower() for t in tokenize(m)),
-            frozenset(t for m in _NUMBER.findall(text) for t in tokenize(m)),
-        )
+
+@lru_cache(maxsize=8192)  # histories grow by a turn, and copies of a set repeat them
+def terms(text: str) -> Terms:
+    """Take a text apart."""
+    return Terms(
+        frozenset(tokenize(text)),
+        frozenset(t for m in _NAME.findall(text) if not m.islower() for t in tokenize(m)),
+        frozenset(t for m in _NUMBER.findall(text) for t in tokenize(m)),
+    )
 
 
 class Overlap:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from mtrlib.audit import overlap, pair_scores
 from mtrlib.audit.items import AuditItem
-from mtrlib.audit.overlap import Overlap, Terms
+from mtrlib.audit.overlap import Overlap, Terms, terms
 from mtrlib.audit.pair_scores import CorpusScorer
 from mtrlib.data.schema import Passage, Turn, corpus_digest
 from mtrlib.errors import InputError
@@ -156,11 +156,11 @@ def _queries(items: Sequence[AuditItem], view: str, scorer: CorpusScorer) -> lis
 
 def _words(item: AuditItem, query: str) -> dict[str, Terms]:
     if query == "answer":
-        return {"answer": Terms.of(_answer(item))}
+        return {"answer": terms(_answer(item))}
     return {
-        "question": Terms.of(item.question),
-        "last": Terms.of(item.history[-1].text if item.history else ""),
-        "history": Terms.of("\n".join(u.text for u in item.history)),
+        "question": terms(item.question),
+        "last": terms(item.history[-1].text if item.history else ""),
+        "history": terms("\n".join(u.text for u in item.history)),
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ class CorpusScorer:
             raise InputError(f"{name} is a hybrid. Mend: score its parts, {self.spec.parts}.")
         self._rows = {p.passage_id: row for row, p in enumerate(passages)}
         self._known: dict[str, Any] = {}  # query text -> vector
+        self._measured: dict[tuple[str, str], Floats] = {}  # copies of a set ask the same again
+        self._budget: tuple[int, Callable[[str], int]] | None = None
         self._vectors: Any = None
         self._lexical: LexicalSearcher | None = None
         if self.spec.kind == "lexical":
@@ -64,8 +67,10 @@ class CorpusScorer:
         """Most tokens of a query text and how they are counted; (None, None) = no limit."""
         if self._lexical is not None:
             return None, None
-        counter = TokenCounter(self.spec)
-        return counter.query_budget, counter
+        if self._budget is None:
+            counter = TokenCounter(self.spec)
+            self._budget = counter.query_budget, lru_cache(maxsize=None)(counter)
+        return self._budget
 
     def measures(
         self, queries: Sequence[tuple[str, str]], pairs: Sequence[tuple[int, str]]
@@ -90,23 +95,25 @@ class CorpusScorer:
         InputError
             A passage that the corpus lacks.
         """
-        of_query: list[list[int]] = [[] for _ in queries]
-        columns = np.zeros(len(pairs), dtype=np.int64)
-        for at, (query, passage_id) in enumerate(pairs):
+        new: dict[str, list[str]] = {}
+        for query, passage_id in pairs:
+            query_id, text = queries[query]
             if passage_id not in self._rows:
                 raise InputError(
-                    f"passage {passage_id!r} (of {queries[query][0]!r}) is not in the corpus it "
-                    "is scored in. Mend: give the corpus of the item's own benchmark."
+                    f"passage {passage_id!r} (of {query_id!r}) is not in the corpus it is scored "
+                    "in. Mend: give the corpus of the item's own benchmark."
                 )
-            of_query[query].append(at)
-            columns[at] = self._rows[passage_id]
+            if (text, passage_id) not in self._measured:
+                new.setdefault(text, []).append(passage_id)
         self.encode(queries)
-        found = np.zeros((len(pairs), len(MEASURES)))
-        for start in range(0, len(queries), QUERIES_AT_ONCE):
-            texts = [text for _, text in queries[start : start + QUERIES_AT_ONCE]]
-            for query, row in enumerate(self._scores(texts), start):
-                found[of_query[query]] = _measures(row, columns[of_query[query]])
-        return found
+        texts = list(new)
+        for start in range(0, len(texts), QUERIES_AT_ONCE):
+            block = texts[start : start + QUERIES_AT_ONCE]
+            for text, row in zip(block, self._scores(block), strict=True):
+                measured = _measures(row, [self._rows[p] for p in new[text]])
+                self._measured |= zip(((text, p) for p in new[text]), measured, strict=True)
+        found = [self._measured[queries[query][1], passage_id] for query, passage_id in pairs]
+        return np.array(found).reshape(len(pairs), len(MEASURES))
 
     def encode(self, queries: Sequence[tuple[str, str]]) -> None:
         """Make vectors of the ``(id, text)`` whose text is new, under one key of the cache."""
@@ -139,8 +146,8 @@ class CorpusScorer:
         return matrix
 
 
-def _measures(row: Floats, columns: npt.NDArray[np.int64]) -> Floats:
-    own, ordered = row[columns], np.sort(row)
+def _measures(row: Floats, columns: Sequence[int]) -> Floats:
+    own, ordered = row[list(columns)], np.sort(row)
     best = ordered[-NEIGHBOURS:]
     spread = best.std()
     standard = (own - best.mean()) / spread if spread > 1e-9 else np.zeros(len(own))

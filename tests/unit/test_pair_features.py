@@ -10,7 +10,7 @@ import pytest
 
 from mtrlib.audit import pair_scores
 from mtrlib.audit.items import AuditItem
-from mtrlib.audit.overlap import MEASURES, Overlap, Terms
+from mtrlib.audit.overlap import MEASURES, Overlap, terms
 from mtrlib.audit.pair_features import PairFeatures, shared_features
 from mtrlib.audit.pair_scores import CorpusScorer
 from mtrlib.data.schema import Passage, Utterance
@@ -109,7 +109,7 @@ def test_a_passage_outside_the_corpus_and_a_missing_answer_are_refused():
 
 
 def test_overlap_of_words_names_and_numbers():
-    text = Terms.of("Did Robert find it at 28 degrees, or 30?")
+    text = terms("Did Robert find it at 28 degrees, or 30?")
     assert text.names == {"robert"}
     assert text.numbers == {"28", "30"}
     found = dict(zip(MEASURES, Overlap(PASSAGES).measures(text, "p0"), strict=True))
@@ -120,7 +120,7 @@ def test_overlap_of_words_names_and_numbers():
     assert found["of_title"] == 0.0
     assert found["of_section"] == 0.0  # nothing to find
     assert 0 < found["of_text"] < 1
-    assert Overlap(PASSAGES).measures(Terms.of("caesium"), "p1")[1] == 1.0
+    assert Overlap(PASSAGES).measures(terms("caesium"), "p1")[1] == 1.0
 
 
 def test_equal_corpora_share_their_features():
