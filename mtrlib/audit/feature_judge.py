@@ -89,8 +89,8 @@ class FeatureJudge(PairJudge):
     def rating(self, metric: str, support: np.ndarray) -> np.ndarray:
         """Probability of support for a passage that is as likely to support as not."""
         share = self._share(_query(metric))
-        odds = support / (1 - support) * (1 - share) / share
-        return np.asarray(odds / (1 + odds))
+        yes, no = support / share, (1 - support) / (1 - share)
+        return np.asarray(yes / (yes + no))
 
     def _share(self, query: str) -> float:
         if query not in self._shares:

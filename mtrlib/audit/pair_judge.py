@@ -96,6 +96,5 @@ class PairJudge(ABC):
             return Verdict(str(best + 1) if support[best] > 0 else NONE)
         low, high = SCALE
         p = float(support[0])
-        return Verdict(
-            low + (high - low) * p, probabilities={"yes": p} if self.probabilities else {}
-        )
+        value = low + (high - low) * float(self.rating(task.metric, support)[0])
+        return Verdict(value, probabilities={"yes": p} if self.probabilities else {})

@@ -52,6 +52,16 @@ def estimate_sentences(estimates: pd.DataFrame) -> list[str]:
     return said
 
 
+def provenance(tables: dict[str, pd.DataFrame]) -> list[str]:
+    """When and on what the tables of ``make real`` were measured; says so where there is none."""
+    said = [
+        f"{name}: measured on {found.attrs['date']}, packs {', '.join(found.attrs['packs'])}, "
+        f"seed {found.attrs['seed']}"
+        for name, found in tables.items()
+    ]
+    return said or ["nothing measured here yet: `make real` needs MTR_REAL_DATA"]
+
+
 def worked_cases(suspects: pd.DataFrame, items: ItemSet, n: int = 5) -> pd.DataFrame:
     """The first suspects for people to look at: ids, titles and twelve words, no more text."""
     by_item = {item.item_id: item for item in items.items}

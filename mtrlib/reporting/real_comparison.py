@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,10 @@ from mtrlib.reporting.real_sets import Rated, mtrag_human_ratings
 from mtrlib.retrieval.pool import RETRIEVERS
 
 CROSS_FITTED = "feature cross-fitted"
-CALIBRATED = ("feature", CROSS_FITTED)  # they estimate a probability
 CORRELATIONS = ("pearson", "spearman")
 BRIER = ("brier", "brier_reference", "brier_skill")
 
-Judged = Mapping[str, np.ndarray]  # judge -> support of each task
+Judged = Mapping[str, pd.DataFrame]  # judge -> verdicts, see real_sets.verdicts
 
 
 def compared(rated: Rated, judged: Judged, profile: Profile) -> list[pd.DataFrame]:
@@ -31,7 +30,7 @@ def compared(rated: Rated, judged: Judged, profile: Profile) -> list[pd.DataFram
 
     Yes-or-no questions get an AUC and, where the judge gives probabilities, Brier scores;
     ratings get correlations. Where several passages belong to one rated thing, both the mean
-    of their support and the best of it are compared.
+    of their scores (that of MTR-Eval) and the best of them are compared.
 
     Returns
     -------
@@ -39,39 +38,29 @@ def compared(rated: Rated, judged: Judged, profile: Profile) -> list[pd.DataFram
         ``pack, part, human, metric`` and the columns of
         :func:`mtrlib.evaluation.validation.validation_table`.
     """
-    values = pd.DataFrame(judged, index=list(rated.keys))
-    several = not values.index.is_unique
-    ways = ("mean", "max") if several else ("max",)
-    metric = rated.tasks[0].metric
     tables = []
+    several = len(set(rated.keys)) < len(rated.keys)
     for human in rated.people.columns.drop("group"):
-        yes_no = set(rated.people[human]) <= {0.0, 1.0}
-        for way in ways:
-            name = f"{metric}, {way} of gold" if several else metric
-            wide = values.groupby(level=0).agg(way).reindex(rated.people.index)
-            for judge in wide:
-                pairs = pd.DataFrame(
-                    {
-                        "judge": judge,
-                        "metric": name,
-                        "item_id": rated.people.index,
-                        "group": rated.people["group"],
-                        "judged": wide[judge],
-                        "human": rated.people[human],
-                    }
-                )
-                statistics = ("auc",) if yes_no else CORRELATIONS
-                extra = BRIER if yes_no and judge in CALIBRATED else ()
-                table = validation_table(pairs, [*statistics, *extra], **_how(profile))
+        for way in ("mean", "max") if several else ("max",):
+            metric = rated.tasks[0].metric + (f", {way} of gold" if several else "")
+            for judge, said in judged.items():
+                by_thing = said.set_axis(list(rated.keys)).groupby(level=0).agg(way)
+                found = rated.people.join(by_thing).rename_axis("item_id").reset_index()
+                found = found.rename(columns={human: "human"}).assign(judge=judge, metric=metric)
+                table = _statistics(found, profile)
                 tables.append(_named(table, rated.pack, rated.part, human))
     return tables
 
 
 def pool_rows(found: Pools, judged: Judged, profile: Profile) -> list[pd.DataFrame]:
     """:func:`compared` on the pools of INSCIT and on its hard pairs, retrievers beside judges."""
-    everything = {**judged, **{name: found.table[name].to_numpy() for name in RETRIEVERS}}
+    scores = {
+        f"{name}, last turn": pd.DataFrame({"score": found.table[name], "probability": np.nan})
+        for name in RETRIEVERS
+    }
+    everything = {**judged, **scores}
     hard = (found.table["gold"] | found.table["hard"]).to_numpy()
-    few = {name: values[hard] for name, values in everything.items()}
+    few = {name: said[hard] for name, said in everything.items()}
     return [
         *compared(found.rated(), everything, profile),
         *compared(found.rated(hard=True), few, profile),
@@ -87,16 +76,21 @@ def people_of_mtrag(folder: Path, profile: Profile) -> pd.DataFrame:
 
 
 def two_annotators(benchmark: Benchmark, profile: Profile) -> pd.DataFrame:
-    """Completeness of gold by capture and recapture, over all assumptions, in two readings.
+    """Completeness of gold by capture and recapture, one row per assumption and annotator."""
+    found = capture_recapture.annotator_captures(benchmark.turns())
+    return capture_recapture.completeness(found, **_how(profile))
 
-    ``turns``: ``all`` with two annotators, or only those where ``both marked`` something.
-    """
-    tables = []
-    for turns, both_marked in (("all", False), ("both marked", True)):
-        found = capture_recapture.annotator_captures(benchmark.turns(), both_marked=both_marked)
-        table = capture_recapture.completeness(found, **_how(profile))
-        table.insert(0, "turns", turns)
-        tables.append(table)
+
+def _statistics(found: pd.DataFrame, profile: Profile) -> pd.DataFrame:
+    """Of ratings, and of probabilities where there are any and people said yes or no."""
+    yes_no = set(found["human"]) <= {0.0, 1.0}
+    asked: dict[str, Sequence[str]] = {"score": ["auc"] if yes_no else CORRELATIONS}
+    if yes_no and found["probability"].notna().any():
+        asked["probability"] = BRIER
+    tables = [
+        validation_table(found.assign(judged=found[column]), statistics, **_how(profile))
+        for column, statistics in asked.items()
+    ]
     return pd.concat(tables, ignore_index=True)
 
 

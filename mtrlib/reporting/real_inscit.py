@@ -14,9 +14,9 @@ from mtrlib.audit.judged_pairs import JudgedPair
 from mtrlib.audit.judging import Task
 from mtrlib.audit.missing_gold import recovery, suspects
 from mtrlib.audit.pair_features import PairFeatures
-from mtrlib.data.schema import Benchmark, Run
+from mtrlib.data.schema import Benchmark, Run, Turn
 from mtrlib.profiles import Profile
-from mtrlib.reporting.real_sets import Rated, supports
+from mtrlib.reporting.real_sets import Rated, verdicts
 from mtrlib.retrieval.pool import RETRIEVERS
 from mtrlib.retrieval.search import search_view, searcher
 
@@ -35,8 +35,9 @@ class Pools:
     items : its turns with gold.
     tasks : ``query_evidence``, one per candidate.
     table : one row per task: ``set, item_id, conversation_id, passage_id, gold`` (bool),
-        ``found`` (among the first ``POOL_DEPTH`` of a retriever), ``hard`` (the unmarked
-        passage that BM25 ranks first), and the score of each retriever, under its name.
+        ``first`` (bool, gold of the first annotator), ``found`` (among the first
+        ``POOL_DEPTH`` of a retriever), ``hard`` (the unmarked passage that BM25 ranks first),
+        and the score of each retriever, under its name.
     """
 
     benchmark: Benchmark
@@ -71,7 +72,7 @@ def pools(benchmark: Benchmark) -> Pools:
         for name in RETRIEVERS
     }
     by_id = {p.passage_id: p for p in benchmark.passages}
-    tables = [_candidates(item, runs) for item in items.items]
+    tables = [_candidates(item, items.turns[item.item_id], runs) for item in items.items]
     table = pd.concat(tables, ignore_index=True)
     by_item = {item.item_id: item for item in items.items}
     tasks = tuple(
@@ -81,20 +82,26 @@ def pools(benchmark: Benchmark) -> Pools:
     return Pools(benchmark, items, tasks, table)
 
 
-def cross_fitted(found: Pools, profile: Profile) -> np.ndarray:
+def cross_fitted(found: Pools, profile: Profile, *, gold: str = "gold") -> pd.DataFrame:
     """The feature judge taught on these very pools, by folds of conversations.
+
+    Parameters
+    ----------
+    gold : column that it learns: ``gold``, or ``first`` for what one annotator gives; then
+        gold of the second is a candidate to learn from only where a retriever finds it.
 
     Returns
     -------
-    ndarray
-        Probability of each candidate by the model that did not see its conversation,
-        shape (n_tasks,).
+    DataFrame
+        As :func:`mtrlib.reporting.real_sets.verdicts`, each candidate judged by the model
+        that did not see its conversation.
     """
     features = PairFeatures(found.items.passages)
+    labels, known = found.table[gold], found.table[gold] | found.table["found"]
     pairs = [
-        JudgedPair(task.item, task.passage, bool(gold))
-        for task, gold in zip(found.tasks, found.table["gold"], strict=True)
-        if task.passage is not None
+        JudgedPair(task.item, task.passage, bool(label))
+        for task, label, learnt in zip(found.tasks, labels, known, strict=True)
+        if learnt and task.passage is not None
     ]
     judge = FeatureJudge(
         [found.items],
@@ -103,11 +110,11 @@ def cross_fitted(found: Pools, profile: Profile) -> np.ndarray:
         features,
         seed=profile.SEED,
     )
-    return supports(judge, found.tasks)
+    return verdicts(judge, found.tasks)
 
 
 def hidden_annotator(
-    found: Pools, judged: Mapping[str, np.ndarray], confidence: float
+    found: Pools, judged: Mapping[str, pd.DataFrame], confidence: float
 ) -> pd.DataFrame:
     """The second annotator hidden: how much of what only that one marked do suspects hold?
 
@@ -116,7 +123,8 @@ def hidden_annotator(
 
     Parameters
     ----------
-    judged : support of each candidate, shape (n_tasks,), by judge.
+    judged : verdicts on the candidates, by judge; suspects are sorted by the probability, or
+        by the score of a judge that gives none.
 
     Returns
     -------
@@ -137,7 +145,8 @@ def hidden_annotator(
     n_found = sum(pair in hidden for pair, keep in zip(pairs, kept, strict=True) if keep)
     sizes = {"n_turns": len(first), "n_hidden": len(hidden), "n_hidden_found": n_found}
     results = []
-    for judge, p in judged.items():
+    for judge, said in judged.items():
+        p = said["probability"].fillna(said["score"]).to_numpy()
         own = table.assign(marked=marked, p=p)[kept]
         result = recovery(suspects(own), hidden, at=AT, confidence=confidence)
         result.insert(0, "judge", judge)
@@ -145,8 +154,9 @@ def hidden_annotator(
     return pd.concat(results, ignore_index=True)
 
 
-def _candidates(item: AuditItem, runs: Mapping[str, Run]) -> pd.DataFrame:
+def _candidates(item: AuditItem, turn: Turn, runs: Mapping[str, Run]) -> pd.DataFrame:
     gold = {p.passage_id for p in item.gold}
+    first = set(turn.gold_by_annotator[0]) if turn.gold_by_annotator else gold
     top = {p for run in runs.values() for p in run.ids(item.item_id, POOL_DEPTH)}
     hard = next((p for p in runs["bm25"].ids(item.item_id) if p not in gold), "")
     scores = {name: dict(run.rankings[item.item_id]) for name, run in runs.items()}
@@ -157,6 +167,7 @@ def _candidates(item: AuditItem, runs: Mapping[str, Run]) -> pd.DataFrame:
             "conversation_id": item.conversation_id,
             "passage_id": passage_id,
             "gold": passage_id in gold,
+            "first": passage_id in first,
             "found": passage_id in top,
             "hard": passage_id == hard,
             # a passage that shares no term with the question has no hit, and so no score

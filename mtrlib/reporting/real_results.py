@@ -22,9 +22,10 @@ ABOUT = {
         "mean of the others on its answer. begin: 1 = fully attributable to the knowledge. "
         "clapnq: 1 = answerable from the one passage shown. inscit_pools: gold against the first "
         "ten of four retrievers asked with the last turn; inscit_hard_pairs: gold against the "
-        "unmarked passage that BM25 ranks first. Rows named after a retriever are its own "
-        "score. `feature` learnt from mtr-mini alone; `feature cross-fitted` from the pools of "
-        "INSCIT, each conversation judged by a model that did not see it. Unmarked passages "
+        "unmarked passage that BM25 ranks first, against which what resembles BM25 must lose. "
+        "Rows named after a retriever are its own score. Correlations and AUC are of ratings, "
+        "Brier scores of probabilities. `feature` learnt from mtr-mini alone; `feature "
+        "cross-fitted` from the pools of INSCIT, each conversation judged by a model that did not see it. Unmarked passages "
         "count as wrong although some are missing gold. Intervals resample conversations "
         "(begin and clapnq: passages)."
     ),
@@ -34,7 +35,8 @@ ABOUT = {
         "sorted by the judge's support, at most three a turn. Recall is of all that only the "
         "second marked, also where no retriever finds it (n_hidden_found of n_hidden). The "
         "second annotator is not complete either, so that precision is a lower bound. "
-        "`feature cross-fitted` learnt from both annotators of the other conversations."
+        "`feature cross-fitted` learnt from the first annotator alone, in the other "
+        "conversations."
     ),
     "capture_recapture": (
         "Share of the relevant passages that the annotators of INSCIT marked, estimated from "

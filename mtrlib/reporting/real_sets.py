@@ -17,7 +17,7 @@ import pandas as pd
 
 from mtrlib import paths
 from mtrlib.audit.items import AuditItem, ItemSet
-from mtrlib.audit.judging import SCALE, Judge, Task
+from mtrlib.audit.judging import Judge, Task
 from mtrlib.data.formats import begin, conversational, mtrag_ratings
 from mtrlib.data.formats.base import fields
 from mtrlib.data.formats.corpus_jsonl import read_corpus
@@ -66,20 +66,16 @@ def packs() -> dict[str, Path]:
     }
 
 
-def supports(judge: Judge, tasks: Sequence[Task]) -> np.ndarray:
-    """Support that each passage gives, shape (n_tasks,), in [0, 1]; NaN without a verdict.
+def verdicts(judge: Judge, tasks: Sequence[Task]) -> pd.DataFrame:
+    """What a judge says of each task: ``score``, its rating, and ``probability`` of yes.
 
-    The probability of yes where the judge estimates one, else its rating on that scale.
+    NaN where it gives no verdict, or estimates no probability. One row per task, in order.
     """
-    low, high = SCALE
-    return np.array(
-        [
-            np.nan
-            if v.value is None
-            else v.probabilities.get("yes", (float(v.value) - low) / (high - low))
-            for v in judge.judge(tasks)
-        ]
-    )
+    rows = [
+        (np.nan if v.value is None else float(v.value), v.probabilities.get("yes", np.nan))
+        for v in judge.judge(tasks)
+    ]
+    return pd.DataFrame(rows, columns=["score", "probability"], dtype=float)
 
 
 def mtrag_human(folder: Path) -> Rated:

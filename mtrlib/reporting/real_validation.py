@@ -28,7 +28,7 @@ from mtrlib.reporting.real_comparison import (
     two_annotators,
 )
 from mtrlib.reporting.real_results import save_real
-from mtrlib.reporting.real_sets import Rated, supports
+from mtrlib.reporting.real_sets import Rated, verdicts
 
 JUDGES = ("lexical", "minilm", "feature")
 
@@ -56,13 +56,13 @@ def measure(packs: Mapping[str, Path], profile: Profile) -> Measurement:
     judges = build_judges(JUDGES, [rated.items for rated in everything], profile)
     rows, tables, counts = [], {}, {}
     for rated in everything:
-        judged = {judge.name: supports(judge, rated.tasks) for judge in judges}
+        judged = {judge.name: verdicts(judge, rated.tasks) for judge in judges}
         if found and rated.pack == "inscit":
             judged[CROSS_FITTED] = real_inscit.cross_fitted(found, profile)
             rows += pool_rows(found, judged, profile)
-            suspects = real_inscit.hidden_annotator(found, judged, profile.CONFIDENCE)
+            judged[CROSS_FITTED] = real_inscit.cross_fitted(found, profile, gold="first")
             tables = {
-                "recovery": suspects,
+                "recovery": real_inscit.hidden_annotator(found, judged, profile.CONFIDENCE),
                 "capture_recapture": two_annotators(found.benchmark, profile),
             }
         else:

@@ -12,8 +12,10 @@ from mtrlib.synthesis.drafts import Synthesised
 
 # a turn rejected here is gone, and what passes one of them that ran enters the next that ran
 DROPPING = (
-    "query", "source_wording", "used_before", "answerable", "unique", "response", "faithful",
+    "query", "source_wording", "answerable", "unique", "used_before", "response", "faithful",
 )  # fmt: skip
+# tries of the query agent about the same passages; counted among the others, no stage of its own
+AGAIN = "rewrite"
 # a reject here leaves the turn, or the conversation, as it was
 KEEPING = ("humanise", "switch")
 OUT = "out"
@@ -37,7 +39,7 @@ def funnel(made: Synthesised) -> pd.DataFrame:
         what the last dropping stage passed, unless topics were switched, which moves turns.
     """
     rejected = Counter(reject.stage for reject in made.rejects)
-    unknown = sorted((made.attempts.keys() | rejected.keys()) - {*DROPPING, *KEEPING})
+    unknown = sorted((made.attempts.keys() | rejected.keys()) - {*DROPPING, *KEEPING, AGAIN})
     if unknown:
         raise _odd(f"stage {unknown[0]!r} is unknown")
     out = sum(len(conversation.turns) for conversation in made.conversations)

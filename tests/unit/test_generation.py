@@ -254,7 +254,7 @@ def test_other_tries_see_other_passages(tmp_path) -> None:
 
 
 def test_each_try_follows_from_what_became_of_the_last_one(tmp_path) -> None:
-    said = ["?", "[1] Who planted elms?", "I cannot do that.", None]
+    said = ["Let me see.", "[1] Who planted elms?", "I cannot do that.", None]
     vague = "Who planted elms?"
     asked: list[list[str]] = []
 

@@ -45,7 +45,8 @@ def pools() -> Pools:
 
 def test_hidden_gold_that_no_retriever_finds_stays_out_of_reach(pools: Pools):
     p = np.array([0.9, 0.8, 1.0, 0.1, 0.9, 0.7, 0.9, 0.99])
-    found = hidden_annotator(pools, {"judge": p}, 0.95)
+    said = pd.DataFrame({"score": np.nan, "probability": p})
+    found = hidden_annotator(pools, {"judge": said}, 0.95)
     whole = found.iloc[-1]
     assert whole["n_turns"] == 2  # the third has one annotator who marked nothing
     assert whole["n_hidden"] == 3  # b, c and e

@@ -17,7 +17,7 @@ from mtrlib.data.schema import Passage
 from mtrlib.errors import InputError
 from mtrlib.reporting import real_results, real_sets, real_validation
 from mtrlib.reporting.real_comparison import compared
-from mtrlib.reporting.real_sets import Rated, supports
+from mtrlib.reporting.real_sets import Rated, verdicts
 
 
 def _write(path: Path, *records: dict) -> None:
@@ -70,7 +70,7 @@ def test_an_answer_meets_every_gold_passage_and_its_mean_rating(mtrag: Path):
 
 def test_an_answer_without_gold_counts_as_missing(mtrag: Path):
     rated = real_sets.mtrag_human(mtrag)
-    judged = {"lexical": supports(LexicalJudge([rated.items]), rated.tasks)}
+    judged = {"lexical": verdicts(LexicalJudge([rated.items]), rated.tasks)}
     table = pd.concat(compared(rated, judged, profiles.load("smoke")))
     assert set(table["metric"]) == {"faithfulness, mean of gold", "faithfulness, max of gold"}
     assert set(table["human"]) == {"faithfulness", "completeness"}
@@ -113,10 +113,10 @@ def test_yes_or_no_gets_an_auc_and_brier_only_for_probabilities():
     people = pd.DataFrame({"group": keys, "gold": [0.0, 1.0] * 4}, index=keys)
     tasks = tuple(Task("query_evidence", i, passage) for i in items)
     rated = Rated("s", "s", ItemSet("s", tuple(items), (passage,)), tasks, tuple(keys), people)
-    right = np.array([0.1, 0.9] * 4)
-    table = pd.concat(
-        compared(rated, {"lexical": 1 - right, "feature": right}, profiles.load("smoke"))
-    )
+    right = pd.DataFrame({"score": [1.4, 4.6] * 4, "probability": [0.1, 0.9] * 4})
+    wrong = pd.DataFrame({"score": [5.0, 1.0] * 4, "probability": np.nan})
+    judged = {"lexical": wrong, "feature": right}
+    table = pd.concat(compared(rated, judged, profiles.load("smoke")))
     found = table.set_index(["judge", "statistic"])["value"]
     assert found["lexical", "auc"] == 0
     assert found["feature", "auc"] == 1
