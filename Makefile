@@ -32,7 +32,7 @@ RUN := $(PY) -m mtrlib.reporting run
 NBSTRIPOUT := $(PY) -m nbstripout --keep-output --keep-count \
 	--extra-keys "metadata.papermill cell.metadata.papermill metadata.language_info.version"
 
-.PHONY: help env data reproduce all refresh llm record lab test test-all lint typecheck format lock html \
+.PHONY: help env data reproduce all refresh llm record real lab test test-all lint typecheck format lock html \
 	verify check-notebooks ci clean distclean
 
 help: ## List the targets and options
@@ -75,6 +75,9 @@ llm: $(ENV) ## Serve the local LLM on a free port until Ctrl-C (first time: fetc
 
 record: data ## Ask the local LLM afresh for the replies that the default run replays (minutes)
 	@$(PY) -m mtrlib.reporting record
+
+real: data ## Validate the local judges on real sets in MTR_REAL_DATA; writes data/results/real
+	@$(PY) -m mtrlib.reporting.real_validation
 
 lab: $(ENV) ## Open the notebooks in JupyterLab
 	@$(PY) -m jupyterlab --notebook-dir=notebooks

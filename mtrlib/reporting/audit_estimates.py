@@ -115,6 +115,17 @@ def youden(p: np.ndarray, truth: np.ndarray) -> float:
     return float(cuts[int(np.argmax(gain))])
 
 
+def lead_threshold(clean: pd.DataFrame, holes: pd.DataFrame) -> float:
+    """The threshold at which unmarked passages that lead tell turns with holes from clean ones."""
+    tables = [turns.dropna() for turns in (clean, holes)]
+    leads = [
+        np.where(turns["best_unmarked"] > turns["best_gold"], turns["best_unmarked"], -1.0)
+        for turns in tables
+    ]
+    truth = np.repeat([False, True], [len(lead) for lead in leads])
+    return max(0.0, youden(np.concatenate(leads), truth))
+
+
 def suspected(pairs: pd.DataFrame, items: ItemSet, profile: Profile) -> tuple[pd.DataFrame, str]:
     """The list for people, best first, and the file it was written to."""
     found = suspects(pairs).head(LISTED)
@@ -145,8 +156,10 @@ def _rows(
     }
     reference = known.assign(supports=known["is_gold"])
     noisy = noise(pairs[pairs["marked"]], reference, threshold=threshold, **sure)
-    clean = turn_scores(known.assign(marked=known["is_gold"]))
-    sparse = sparsity(turn_scores(pairs), clean, _holes(known, copies), threshold=threshold, **sure)
+    clean, holes = turn_scores(known.assign(marked=known["is_gold"])), _holes(known, copies)
+    sparse = sparsity(
+        turn_scores(pairs), clean, holes, threshold=lead_threshold(clean, holes), **sure
+    )
     both = credibility(noisy, sparse, confidence=profile.CONFIDENCE)
     whole = (1 - truth["noise"]) * (1 - truth["sparsity"]) if truth else math.nan
     quantities = {"noise": noisy, "sparsity": sparse, "credibility": both}

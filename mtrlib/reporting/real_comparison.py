@@ -29,13 +29,14 @@ def compared(rated: Rated, judged: Judged, profile: Profile) -> list[pd.DataFram
     """Every judge against every question that people answered.
 
     Yes-or-no questions get an AUC and, where the judge gives probabilities, Brier scores;
-    ratings get correlations. Where several passages belong to one rated thing, both the mean
-    of their scores (that of MTR-Eval) and the best of them are compared.
+    ratings of people get correlations, with the judge's rating and with its probability. Where
+    several passages belong to one rated thing, both the mean of them (that of MTR-Eval) and
+    the best of them are compared.
 
     Returns
     -------
     list of DataFrame
-        ``pack, part, human, metric`` and the columns of
+        ``pack, part, human, verdict`` (``score`` or ``probability``) and the columns of
         :func:`mtrlib.evaluation.validation.validation_table`.
     """
     tables = []
@@ -71,6 +72,7 @@ def people_of_mtrag(folder: Path, profile: Profile) -> pd.DataFrame:
     """How far the raters of mtrag_human agree among themselves, in the same columns."""
     ratings = mtrag_human_ratings(folder)
     table = people_table(ratings, "interval", **_how(profile))
+    table.insert(2, "verdict", "score")
     named = _named(table, "mtrag_human", "mtrag_human", "")
     return named.assign(human=named["metric"], metric="rating")
 
@@ -82,15 +84,16 @@ def two_annotators(benchmark: Benchmark, profile: Profile) -> pd.DataFrame:
 
 
 def _statistics(found: pd.DataFrame, profile: Profile) -> pd.DataFrame:
-    """Of ratings, and of probabilities where there are any and people said yes or no."""
+    """Of scores, and of probabilities where there are any (their AUC is that of the scores)."""
     yes_no = set(found["human"]) <= {0.0, 1.0}
     asked: dict[str, Sequence[str]] = {"score": ["auc"] if yes_no else CORRELATIONS}
-    if yes_no and found["probability"].notna().any():
-        asked["probability"] = BRIER
-    tables = [
-        validation_table(found.assign(judged=found[column]), statistics, **_how(profile))
-        for column, statistics in asked.items()
-    ]
+    if found["probability"].notna().any():
+        asked["probability"] = BRIER if yes_no else CORRELATIONS
+    tables = []
+    for verdict, statistics in asked.items():
+        judged = found.assign(judged=found[verdict])
+        tables.append(validation_table(judged, statistics, **_how(profile)))
+        tables[-1].insert(2, "verdict", verdict)
     return pd.concat(tables, ignore_index=True)
 
 

@@ -23,11 +23,12 @@ ABOUT = {
         "clapnq: 1 = answerable from the one passage shown. inscit_pools: gold against the first "
         "ten of four retrievers asked with the last turn; inscit_hard_pairs: gold against the "
         "unmarked passage that BM25 ranks first, against which what resembles BM25 must lose. "
-        "Rows named after a retriever are its own score. Correlations and AUC are of ratings, "
-        "Brier scores of probabilities. `feature` learnt from mtr-mini alone; `feature "
-        "cross-fitted` from the pools of INSCIT, each conversation judged by a model that did not see it. Unmarked passages "
-        "count as wrong although some are missing gold. Intervals resample conversations "
-        "(begin and clapnq: passages)."
+        "Rows named after a retriever are its own score. `verdict` says what is compared: the "
+        "score (the rating, 1 to 5, that MTR-Eval averages) or the probability that a "
+        "calibrated judge gives. `feature` learnt from mtr-mini alone; `feature cross-fitted` "
+        "from the pools of INSCIT, each conversation judged by a model that did not see it. "
+        "Unmarked passages count as wrong although some are missing gold. Intervals resample "
+        "conversations (begin and clapnq: passages)."
     ),
     "recovery": (
         "INSCIT turns on which both annotators marked something, the second one hidden. "

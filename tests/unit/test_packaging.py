@@ -30,8 +30,8 @@ NBSTRIPOUT_ARGUMENTS = [
     "metadata.papermill cell.metadata.papermill metadata.language_info.version",
 ]
 TARGETS = set(
-    """help env data reproduce all refresh nb-% llm record lab test test-all lint typecheck format lock html
-    verify check-notebooks ci clean distclean""".split()
+    """help env data reproduce all refresh nb-% llm record real lab test test-all lint typecheck
+    format lock html verify check-notebooks ci clean distclean""".split()
 )
 
 
