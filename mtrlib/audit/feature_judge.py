@@ -26,6 +26,7 @@ from mtrlib.audit.judged_pairs import JudgedPair
 from mtrlib.audit.pair_features import Pair, PairFeatures
 from mtrlib.audit.pair_judge import PairJudge, retrievers_behind
 
+POOL_SHARE = 0.05  # of gold among the judged candidates of mtr-mini: odds before looking
 PENALTY = 0.003  # inverse strength; of 0.003, 0.03 and 1 the best out of fold
 
 
@@ -59,7 +60,6 @@ class FeatureJudge(PairJudge):
         super().__init__(sets)
         self._features, self._training, self._corpus = features, training, corpus
         self._seed = seed
-        self._shares: dict[str, float] = {}  # of supporting pairs among those learnt from
         self._frames: dict[str, pd.DataFrame] = {}
         self._models: dict[tuple[str, tuple[str, ...]], CrossFitted] = {}
 
@@ -95,14 +95,8 @@ class FeatureJudge(PairJudge):
         """
         if metric != "query_evidence":
             return support
-        share = self._share(_query(metric))
-        yes, no = support / share, (1 - support) / (1 - share)
+        yes, no = support / POOL_SHARE, (1 - support) / (1 - POOL_SHARE)
         return np.asarray(yes / (yes + no))
-
-    def _share(self, query: str) -> float:
-        if query not in self._shares:
-            self._shares[query] = float(np.mean([p.label for p in self._training[query]]))
-        return self._shares[query]
 
     def _frame(self, query: str) -> pd.DataFrame:
         if query not in self._frames:

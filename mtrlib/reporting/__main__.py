@@ -60,8 +60,12 @@ def _html(args: argparse.Namespace) -> None:
 
 
 def _record(args: argparse.Namespace) -> None:
-    done = recording.record_audit()
-    print(f"audit: {done.kept} replies kept, {done.rejected} rejected, {done.missing} missing")
+    for name, record in (
+        ("audit", recording.record_audit),
+        ("pipeline", recording.record_pipeline),
+    ):
+        done = record()
+        print(f"{name}: {done.kept} replies kept, {done.rejected} rejected, {done.missing} missing")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -17,12 +17,14 @@ from mtrlib.audit.llm_judge import LlmJudge
 from mtrlib.audit.metrics import tasks
 from mtrlib.audit.reference import judged_items
 from mtrlib.data.benchmarks import load_benchmark
+from mtrlib.data.corpus import wikipedia_passages
 from mtrlib.data.schema import Passage
 from mtrlib.llm import local_server
 from mtrlib.llm.client import Client
 from mtrlib.llm.endpoint_registry import endpoint
 from mtrlib.llm.recorded import Committed, commit_replies
 from mtrlib.llm.store import ReplyStore, store_path
+from mtrlib.reporting.pipeline_run import frozen, run_pipeline
 
 ALIAS = "smollm2"
 
@@ -47,6 +49,15 @@ def record_audit() -> Committed:
         judge.judge(todo)
     keys = [request.key for request in judge.requests(todo)]
     return commit(client, keys, benchmark.passages, "smollm2_audit")
+
+
+def record_pipeline() -> Committed:
+    """Run MTR-Pipeline on the committed clusters with the local LLM; commit what it says."""
+    profile = profiles.load("default")
+    corpus = wikipedia_passages()
+    with local_client() as client:
+        run = run_pipeline(frozen(corpus), corpus, client, profile)
+    return commit(client, run.log.requests, corpus, "smollm2_pipeline")
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import pytest
 
 from mtrlib import profiles
 from mtrlib.audit.cross_fit import ALL, CrossFitted
-from mtrlib.audit.feature_judge import FeatureJudge
+from mtrlib.audit.feature_judge import POOL_SHARE, FeatureJudge
 from mtrlib.audit.items import AuditItem, ItemSet
 from mtrlib.audit.judged_pairs import (
     JudgedPair,
@@ -188,10 +188,11 @@ def test_the_pick_is_a_passage_and_not_a_place():
 
 def test_ratings_give_even_odds_beforehand():
     judge = feature_judge(item_set())
-    share = np.mean([p.label for p in question()])
     # what is known before looking becomes the middle of the scale
-    assert judge.rating("query_evidence", np.array([share])) == pytest.approx([0.5])
-    assert judge.rating("query_evidence", np.array([0.0, 0.5])) == pytest.approx([0, 1 - share])
+    assert judge.rating("query_evidence", np.array([POOL_SHARE])) == pytest.approx([0.5])
+    told = judge.rating("query_evidence", np.array([0.0, 0.5, 1.0]))
+    assert told == pytest.approx([0, 1 - POOL_SHARE, 1])
+    assert judge.rating("faithfulness", np.array([0.3])) == pytest.approx([0.3])
 
 
 def test_pairs_of_answers_hold_the_gold_of_the_neighbours():

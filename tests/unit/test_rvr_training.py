@@ -25,6 +25,10 @@ from mtrlib.rvr.training import TrainedRetriever, train_retriever
 from mtrlib.rvr.training_set import TrainingSet
 from mtrlib.rvr.training_settings import TrainingSettings
 
+pytest.importorskip(
+    "datasets", reason="the trainer needs `datasets`, which the lock does not have yet"
+)
+
 WORDS = (
     "which ones of question documents title text river boat lake hill moor dale fell beck".split()
 )
