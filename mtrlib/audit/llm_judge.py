@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,14 +11,12 @@ from mtrlib.audit.judging import LEVELS, METRICS, NONE, SWITCHED_OFF, Task
 from mtrlib.data.schema import Passage
 from mtrlib.llm.client import Client
 from mtrlib.llm.decide import Asked, requests_for, verdicts
-from mtrlib.llm.probe import dialect_for
-from mtrlib.llm.prompts import dialogue, load_prompt, numbered
+from mtrlib.llm.languages import language_of
+from mtrlib.llm.probe import dialect_of
+from mtrlib.llm.prompts import dialogue, load_prompt, numbered, shortened
 from mtrlib.llm.questions import Choice, Predicate, Question, Score, Verdict
 from mtrlib.llm.requests import Request
-from mtrlib.llm.transport import OpenAITransport
 from mtrlib.retrieval.text import encoded_text
-
-LONGEST = 6000  # characters of a passage that a prompt shows
 
 
 @dataclass
@@ -31,7 +28,7 @@ class LlmJudge:
     name : of the judge in all tables, the endpoint's alias as a rule.
     dialect : wire format; "" = as the endpoint's entry or the probe says.
     sample : number of the sample, to measure how far the judge agrees with itself.
-    shortened : passages cut to ``LONGEST`` characters so far.
+    shortened : passages that a prompt showed cut, so far.
     """
 
     name: str
@@ -84,12 +81,7 @@ class LlmJudge:
         return groups
 
     def _dialect(self) -> str:
-        if self.dialect:
-            return self.dialect
-        if self.client.replay_only:
-            return dialect_for(self.client.endpoint)
-        with OpenAITransport(self.client.endpoint) as send:
-            return dialect_for(self.client.endpoint, send)
+        return self.dialect or dialect_of(self.client)
 
     def _asked(self, task: Task, language: str) -> Asked:
         prompt = load_prompt(task.metric, language)
@@ -106,17 +98,9 @@ class LlmJudge:
 
     def _shown(self, passage: Passage) -> str:
         text = encoded_text(passage)
-        if len(text) <= LONGEST:
-            return text
-        self.shortened += 1
-        return text[:LONGEST].rsplit(maxsplit=1)[0] + " …"
-
-
-def language_of(text: str) -> str:
-    """``zh`` where most letters are Chinese characters, else ``en``: the language of the prompt."""
-    letters = [c for c in text if c.isalpha()]
-    chinese = sum(unicodedata.name(c, "").startswith("CJK UNIFIED") for c in letters)
-    return "zh" if letters and chinese > len(letters) / 2 else "en"
+        cut = shortened(text)
+        self.shortened += cut != text
+        return cut
 
 
 def _question(task: Task, instruction: str) -> Question:

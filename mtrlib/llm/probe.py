@@ -15,12 +15,14 @@ from typing import Any
 
 from mtrlib.errors import EndpointError, InputError
 from mtrlib.llm.capabilities import Capabilities, known, remember
+from mtrlib.llm.client import Client
 from mtrlib.llm.dialects import build, read
 from mtrlib.llm.endpoints import Endpoint
 from mtrlib.llm.label_tokens import read_label_tokens
 from mtrlib.llm.questions import Predicate
 from mtrlib.llm.requests import DIALECTS
 from mtrlib.llm.retry import Send
+from mtrlib.llm.transport import OpenAITransport
 from mtrlib.llm.trial_calls import TrialCalls
 
 _ROOM = 1024  # tokens, so that a model that reasons first gets to its answer
@@ -101,6 +103,20 @@ def dialect_for(endpoint: Endpoint, send: Send | None = None) -> str:
             f"Mend: name it in the endpoint's entry, one of {', '.join(DIALECTS)}."
         )
     return probe(endpoint, send).best
+
+
+def dialect_of(client: Client) -> str:
+    """:func:`dialect_for` the client's endpoint; probes only where the client may send.
+
+    Raises
+    ------
+    InputError, EndpointError
+        As :func:`dialect_for`.
+    """
+    if client.replay_only or client.endpoint.dialect:
+        return dialect_for(client.endpoint)
+    with OpenAITransport(client.endpoint) as send:
+        return dialect_for(client.endpoint, send)
 
 
 Trial = bool | None  # effect seen, no effect, or not offered

@@ -16,6 +16,7 @@ from pathlib import Path
 from mtrlib.data.schema import Utterance
 from mtrlib.errors import InputError
 
+LONGEST = 6000  # characters of a passage that a prompt shows
 FOLDER = Path(__file__).parent / "prompts"
 
 _WORDS = {
@@ -98,6 +99,14 @@ def dialogue(history: Sequence[Utterance], language: str = "en") -> str:
     """
     words = _words(language)
     return "\n".join(words[u.role] + u.text for u in history) or words["nothing"]
+
+
+def shortened(text: str, longest: int = LONGEST) -> str:
+    """The text, or its beginning up to a border between words and an ellipsis.
+
+    A prompt must fit the model; callers count how often this cut something.
+    """
+    return text if len(text) <= longest else text[:longest].rsplit(maxsplit=1)[0] + " …"
 
 
 def numbered(passages: Sequence[str], language: str = "en") -> str:

@@ -9,14 +9,12 @@ from mtrlib.data.schema import Passage
 from mtrlib.data.tasks import ListQuestion
 from mtrlib.llm.client import Client
 from mtrlib.llm.decide import Asked, verdicts
-from mtrlib.llm.probe import dialect_for
-from mtrlib.llm.prompts import load_prompt
+from mtrlib.llm.probe import dialect_of
+from mtrlib.llm.prompts import load_prompt, shortened
 from mtrlib.llm.questions import Predicate, Verdict
-from mtrlib.llm.transport import OpenAITransport
 from mtrlib.retrieval.text import encoded_text
 from mtrlib.rvr.settings import Verified
 
-LONGEST = 6000  # characters of a passage that a prompt shows
 ACCEPT_FROM = 0.5
 
 
@@ -34,7 +32,7 @@ class LlmVerifier:
     language : of the prompt, ``en`` or ``zh``.
     calls : requests sent, without retries of one that failed; ``cached`` those replayed from
         the store. Both from the client's own count, where the same request counts once.
-    shortened : passages cut to ``LONGEST`` characters so far.
+    shortened : passages that a prompt showed cut, so far.
     """
 
     name: str
@@ -54,7 +52,7 @@ class LlmVerifier:
             As :meth:`mtrlib.llm.client.Client.ask`; what came before is stored.
         """
         if not self.dialect:
-            self.dialect = self._found_dialect()
+            self.dialect = dialect_of(self.client)
         usage = self.client.usage
         before = usage.calls - usage.retries, usage.replayed
         try:
@@ -77,16 +75,9 @@ class LlmVerifier:
 
     def _shown(self, passage: Passage) -> str:
         text = encoded_text(passage)
-        if len(text) <= LONGEST:
-            return text
-        self.shortened += 1
-        return text[:LONGEST].rsplit(maxsplit=1)[0] + " …"
-
-    def _found_dialect(self) -> str:
-        if self.client.replay_only:
-            return dialect_for(self.client.endpoint)
-        with OpenAITransport(self.client.endpoint) as send:
-            return dialect_for(self.client.endpoint, send)
+        cut = shortened(text)
+        self.shortened += cut != text
+        return cut
 
 
 def _verified(verdict: Verdict) -> Verified:

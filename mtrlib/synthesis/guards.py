@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from mtrlib.data.authored.wording import CopyCheck
 from mtrlib.data.schema import Passage
 from mtrlib.llm.client import NOT_RECORDED
+from mtrlib.llm.languages import same_language
 from mtrlib.llm.parsing import BROKEN_OFF
 from mtrlib.llm.prompts import Prompt
 from mtrlib.llm.replies import REJECTED
@@ -20,7 +21,6 @@ from mtrlib.llm.requests import Reply
 from mtrlib.retrieval.text import encoded_text
 from mtrlib.synthesis import text_rules
 from mtrlib.synthesis.candidates import Candidate, Problem
-from mtrlib.synthesis.languages import same_language
 
 _REASONING_END = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
 

@@ -11,13 +11,13 @@ import numpy as np
 from mtrlib.data.authored.wording import VERBOSE_WORDS, CopyCheck
 from mtrlib.errors import InputError
 from mtrlib.llm.decide import Asker
+from mtrlib.llm.languages import language_of, same_language
 from mtrlib.llm.prompts import Prompt, dialogue, load_prompt
 from mtrlib.llm.requests import Reply, Request
 from mtrlib.synthesis import guards, text_rules
 from mtrlib.synthesis.candidates import Candidate, Outcome, Problem, seed_of
 from mtrlib.synthesis.chat import Sampling, chat_request
 from mtrlib.synthesis.drafts import DraftTurn
-from mtrlib.synthesis.languages import language_of, same_language
 
 CONTEXT_DEPENDENT, VERBOSE = "context_dependent", "verbose"
 LONGEST_SHORT = 1.3  # times the old length, as in the released code

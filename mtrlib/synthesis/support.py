@@ -10,12 +10,12 @@ from typing import Protocol
 from mtrlib.data.schema import Passage
 from mtrlib.errors import InputError
 from mtrlib.llm.decide import Asked, Asker, verdicts
+from mtrlib.llm.languages import language_of
 from mtrlib.llm.probe import dialect_for
 from mtrlib.llm.prompts import dialogue, load_prompt
 from mtrlib.llm.questions import Score, Verdict
 from mtrlib.retrieval.text import encoded_text
 from mtrlib.synthesis.candidates import Candidate
-from mtrlib.synthesis.languages import language_of
 
 LEVELS = ("nothing", "little", "about half", "most", "all")
 

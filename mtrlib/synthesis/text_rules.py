@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from mtrlib.data.authored.wording import names_the_source
 from mtrlib.data.strings import answer_tokens
+from mtrlib.llm.languages import ENGLISH
 from mtrlib.llm.verdict_words import REFUSAL
 from mtrlib.retrieval.lexical import tokenize
-from mtrlib.synthesis.languages import ENGLISH
 
 ECHO = 5  # words in a row that a reply may not share with the prompt's own wording
 ECHO_HAN = 10  # the same in Chinese characters

@@ -11,11 +11,13 @@ import pytest
 
 from mtrlib.audit.items import AuditItem, ItemSet
 from mtrlib.audit.judging import METRICS, SWITCHED_OFF, Task
-from mtrlib.audit.llm_judge import LONGEST, LlmJudge, language_of
+from mtrlib.audit.llm_judge import LlmJudge
 from mtrlib.audit.metrics import judgements, tasks
 from mtrlib.data.schema import Passage, Utterance
 from mtrlib.llm.client import Client
 from mtrlib.llm.endpoints import Endpoint
+from mtrlib.llm.languages import language_of
+from mtrlib.llm.prompts import LONGEST
 from mtrlib.llm.requests import Request
 from mtrlib.llm.store import ReplyStore
 

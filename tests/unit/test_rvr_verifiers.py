@@ -15,10 +15,10 @@ from mtrlib.errors import InputError
 from mtrlib.llm.answers import CallError
 from mtrlib.llm.client import Client
 from mtrlib.llm.endpoints import Endpoint
-from mtrlib.llm.prompts import load_prompt
+from mtrlib.llm.prompts import LONGEST, load_prompt
 from mtrlib.llm.requests import Request
 from mtrlib.llm.store import ReplyStore
-from mtrlib.rvr.llm_verifier import LONGEST, LlmVerifier
+from mtrlib.rvr.llm_verifier import LlmVerifier
 from mtrlib.rvr.settings import Verified
 from mtrlib.rvr.thresholds import calibrated_threshold, fit_probability
 from mtrlib.rvr.trace import NOT_JUDGED

@@ -11,13 +11,13 @@ from mtrlib.data.schema import Passage, Utterance
 from mtrlib.errors import InputError
 from mtrlib.llm.client import NOT_RECORDED
 from mtrlib.llm.endpoints import Endpoint
+from mtrlib.llm.languages import same_language, script_of
 from mtrlib.llm.replies import REJECTED
 from mtrlib.llm.requests import Reply, Request
 from mtrlib.synthesis.agents import Agents, Scene
 from mtrlib.synthesis.candidates import Candidate, Problem, seed_of
 from mtrlib.synthesis.claims import read_claim, read_question
 from mtrlib.synthesis.key_log import KeyLog
-from mtrlib.synthesis.languages import same_language, script_of
 
 BRIDGE = Passage(
     "b1",
