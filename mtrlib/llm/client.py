@@ -201,5 +201,6 @@ def open_client(alias: str, *, replay_only: bool = False, limits: Limits = NO_LI
     """
     chosen = endpoint(alias)
     recorded = read_recorded(paths.root() / "data" / "recorded")
-    store = LayeredReplies(ReplyStore(store_path(alias)), recorded)
+    # a replay gives the committed numbers, whatever the user has asked since
+    store = LayeredReplies(ReplyStore(store_path(alias)), recorded, recorded_first=replay_only)
     return Client(chosen, store, replay_only=replay_only, limits=limits)

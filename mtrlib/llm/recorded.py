@@ -116,18 +116,31 @@ def read_recorded(folder: Path | str) -> RecordedReplies:
 
 
 class LayeredReplies:
-    """The user's own replies first, then the committed ones; new ones go to the user's."""
+    """The user's own replies first, then the committed ones; new ones go to the user's.
 
-    def __init__(self, store: ReplyStore, recorded: Replies) -> None:
+    Parameters
+    ----------
+    recorded_first : what is committed counts before the user's own, a committed rejection
+        too. A replay then gives the committed numbers, whatever the user has asked since.
+    """
+
+    def __init__(
+        self, store: ReplyStore, recorded: Replies, *, recorded_first: bool = False
+    ) -> None:
         self.store = store
         self.recorded = recorded
+        self.recorded_first = recorded_first
 
     def get(self, key: str) -> Reply | None:
         """As :meth:`Replies.get`."""
+        if self.recorded_first and self.recorded.line(key) is not None:
+            return self.recorded.get(key)
         return self.store.get(key) or self.recorded.get(key)
 
     def failure(self, key: str) -> Reply | None:
         """As :meth:`Replies.failure`."""
+        if self.recorded_first and self.recorded.line(key) is not None:
+            return self.recorded.failure(key)
         return self.store.failure(key) or self.recorded.failure(key)
 
     def line(self, key: str) -> Mapping[str, Any] | None:

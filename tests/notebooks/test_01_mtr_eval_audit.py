@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from mtrlib import paths, profiles
+from mtrlib.audit.damage import KINDS
 from mtrlib.audit.dose_response import OWN_DAMAGE
 from mtrlib.audit.judging import EVIDENCE_METRICS, METRICS
 from mtrlib.audit.panel import LEAST_COVERAGE
@@ -29,7 +30,8 @@ def test_every_judge_of_the_profile_is_there_for_every_set():
     scores = table("t01_scores")
     default = profiles.PROFILES["default"]
     assert set(scores["judge"]) == set(default.JUDGES)
-    assert {*default.BENCHMARKS, "judgements-mini"} == set(scores["set"])
+    copies = {f"mtr-mini+{kind}40" for kind in KINDS}
+    assert {*default.BENCHMARKS, "judgements-mini", *copies} == set(scores["set"])
     assert set(scores["metric"]) == set(METRICS)
 
 

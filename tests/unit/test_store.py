@@ -274,6 +274,13 @@ def test_the_users_own_reply_comes_before_the_committed_one(tmp_path: Path) -> N
     replies.append(a, answered(a, "no"))
     replies.append(b, answered(b, "maybe"))
     assert replies.get(a.key).text == "no" and replies.get(b.key).text == "maybe"
+    # a replay gives what is committed, the rejection too, whatever was asked since
+    frozen = LayeredReplies(own, read_recorded(where.parent), recorded_first=True)
+    assert frozen.get(a.key).text == "yes" and frozen.get(b.key) is None
+    assert frozen.failure(b.key).failed == REJECTED
+    new = request("new")
+    frozen.append(new, answered(new, "own"))
+    assert frozen.get(new.key).text == "own"
     # what was committed can be committed again, rejected lines included
     again = tmp_path / "again" / "demo.jsonl"
     commit_replies(read_recorded(where.parent), keys, [PASSAGE], again, HEADER)
