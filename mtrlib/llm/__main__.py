@@ -34,8 +34,9 @@ def _serve() -> None:
             f"a local server runs already at {url}. Mend: use it, or end it with "
             "`python -m mtrlib.llm stop`."
         )
-    # a closed terminal or a plain kill must not leave the server behind
-    for ending in (signal.SIGTERM, signal.SIGHUP):
+    # a closed terminal or a plain kill must not leave the server behind; SIGINT is named too,
+    # because in the background of a script it is ignored from the start
+    for ending in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     try:
         with smollm2_server() as server, noted(server.process, server.port):
