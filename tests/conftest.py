@@ -8,7 +8,9 @@ cannot be had the tests that need them skip too.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -73,3 +75,29 @@ def llm_url(llm_folder: Path) -> Iterator[str]:
 
     with local_server.serve() as found:
         yield found
+
+
+@pytest.fixture
+def same_in_every_process() -> Callable[[str], str]:
+    """Runs code in two processes with different hash seeds; their output, which must be equal."""
+
+    def run(code: str) -> str:
+        outputs = {
+            subprocess.run(
+                [sys.executable, "-c", code],
+                env={
+                    **os.environ,
+                    "PYTHONHASHSEED": seed,
+                    "PYTHONPATH": str(ROOT),
+                    "PYTHONUTF8": "1",
+                },
+                capture_output=True,
+                check=True,
+                encoding="utf-8",
+            ).stdout
+            for seed in ("1", "2")
+        }
+        assert len(outputs) == 1
+        return outputs.pop()
+
+    return run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -92,18 +92,17 @@ def estimates(
         (fractions); and the pairs of the last set.
     """
     known = pool[pool["judge"].eq(judge.name)].rename(columns={"supports": "is_gold"})
-    threshold = youden(known["p"].to_numpy(), known["is_gold"].to_numpy())
     gold_copies = [c for (kind, _), c in copies.items() if kind in SHOWN_KINDS]
     extra = [pair for c in gold_copies for pair in c.damage.planted]
-    rows, pairs = [], pd.DataFrame()
+    rows, pairs, errors = [], pd.DataFrame(), _error_rates(known, gold_copies)
     for items in audited:
         pairs = pooled_pairs(items, judge, profile, extra if items is audited[-1] else ())
         truth = {} if items is not audited[-1] else {"noise": 0.0, "sparsity": 0.0}
-        rows += _rows(pairs, truth, known, gold_copies, threshold, profile)
+        rows += _rows(pairs, truth, errors, profile)
     for copy in gold_copies:
         truth = {"noise": 0.0, "sparsity": 0.0, copy.damage.kind: _planted(copy)}
         again = marked(pairs, copy.items)
-        rows += _rows(again, truth, known, gold_copies, threshold, profile)
+        rows += _rows(again, truth, errors, profile)
     return pd.DataFrame(rows), pairs
 
 
@@ -141,25 +140,33 @@ def _planted(copy: Copy) -> float:
     return len(turns) / len(copy.items.items)
 
 
+class _ErrorRates(NamedTuple):
+    """What the judge's error rates come from, and the thresholds; the same for every set."""
+
+    known: pd.DataFrame
+    threshold: float
+    clean: pd.DataFrame
+    holes: pd.DataFrame
+    lead: float
+
+
+def _error_rates(known: pd.DataFrame, copies: Collection[Copy]) -> _ErrorRates:
+    clean, holes = turn_scores(known.assign(marked=known["is_gold"])), _holes(known, copies)
+    threshold = youden(known["p"].to_numpy(), known["is_gold"].to_numpy())
+    reference = known.assign(supports=known["is_gold"])
+    return _ErrorRates(reference, threshold, clean, holes, lead_threshold(clean, holes))
+
+
 def _rows(
-    pairs: pd.DataFrame,
-    truth: Mapping[str, float],
-    known: pd.DataFrame,
-    copies: Collection[Copy],
-    threshold: float,
-    profile: Profile,
+    pairs: pd.DataFrame, truth: Mapping[str, float], errors: _ErrorRates, profile: Profile
 ) -> list[dict[str, object]]:
     sure: dict[str, Any] = {
         "resamples": profile.RESAMPLES,
         "confidence": profile.CONFIDENCE,
         "seed": profile.SEED,
     }
-    reference = known.assign(supports=known["is_gold"])
-    noisy = noise(pairs[pairs["marked"]], reference, threshold=threshold, **sure)
-    clean, holes = turn_scores(known.assign(marked=known["is_gold"])), _holes(known, copies)
-    sparse = sparsity(
-        turn_scores(pairs), clean, holes, threshold=lead_threshold(clean, holes), **sure
-    )
+    noisy = noise(pairs[pairs["marked"]], errors.known, threshold=errors.threshold, **sure)
+    sparse = sparsity(turn_scores(pairs), errors.clean, errors.holes, threshold=errors.lead, **sure)
     both = credibility(noisy, sparse, confidence=profile.CONFIDENCE)
     whole = (1 - truth["noise"]) * (1 - truth["sparsity"]) if truth else math.nan
     quantities = {"noise": noisy, "sparsity": sparse, "credibility": both}

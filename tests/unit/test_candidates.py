@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-import mtrlib
 from mtrlib.audit.candidates import copy_table, options, shown_order
 from mtrlib.audit.items import AuditItem, ItemSet
 from mtrlib.audit.judging import Judge, Task
@@ -63,7 +57,7 @@ def test_case_06_seeded_orders() -> None:
     assert sum(honest) == 300
 
 
-def test_case_06_the_same_seed_gives_the_same_order_in_every_process() -> None:
+def test_case_06_the_same_seed_gives_the_same_order_in_every_process(same_in_every_process) -> None:
     code = (
         "from mtrlib.audit.candidates import shown_order\n"
         "from mtrlib.data.schema import Passage\n"
@@ -71,19 +65,8 @@ def test_case_06_the_same_seed_gives_the_same_order_in_every_process() -> None:
         "for seed in range(5):\n"
         "    print([p.passage_id for p in shown_order('q', '法官', passages, seed=seed)])"
     )
-    root = str(Path(mtrlib.__file__).parents[1])
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": root, "PYTHONUTF8": "1"},
-            capture_output=True,
-            check=True,
-            encoding="utf-8",
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(outputs) == 1
-    assert len(set(outputs.pop().splitlines())) == 5
+    output = same_in_every_process(code)
+    assert len(set(output.splitlines())) == 5
 
 
 def test_case_06_position_table() -> None:

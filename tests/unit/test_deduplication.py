@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import subprocess
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import mtrlib
 from mtrlib.data.schema import Benchmark, Conversation, Passage, Qrels, Turn
 from mtrlib.errors import InputError
 from mtrlib.synthesis.deduplication import Removal, deduplicate, moved_gold
@@ -158,26 +153,15 @@ def test_nothing_in_nothing_out():
     assert list(found.table()) == ["removed", "kept", "similarity", "exact"]
 
 
-def test_the_result_does_not_depend_on_the_process():
+def test_the_result_does_not_depend_on_the_process(same_in_every_process):
     code = (
         "from mtrlib.data.schema import Passage\n"
         "from mtrlib.synthesis.deduplication import deduplicate\n"
         "texts = [f'{i % 7} mills by the river {i % 3} and a lock' for i in range(60)]\n"
         "print(deduplicate([Passage(str(i), t) for i, t in enumerate(texts)]).removals)"
     )
-    root = str(Path(mtrlib.__file__).parents[1])
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": root},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(outputs) == 1
-    assert outputs.pop().count("Removal") > 30
+    output = same_in_every_process(code)
+    assert output.count("Removal") > 30
 
 
 def benchmark(turn: Turn, passages: list[Passage], qrels: dict | None = None) -> Benchmark:

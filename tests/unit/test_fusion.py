@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-import mtrlib
 from mtrlib.data.schema import Run
 from mtrlib.errors import InputError
 from mtrlib.retrieval.fusion import fuse_runs, reciprocal_rank_fusion
@@ -38,25 +33,14 @@ def test_case_08_ties_do_not_depend_on_the_order_of_lists() -> None:
     assert ids(reciprocal_rank_fusion(lists)) == ["y", "x"]
 
 
-def test_case_08_ties_do_not_depend_on_the_process() -> None:
+def test_case_08_ties_do_not_depend_on_the_process(same_in_every_process) -> None:
     code = (
         "from mtrlib.retrieval.fusion import reciprocal_rank_fusion as fuse\n"
         "names = [f'p{i}' for i in range(30)]\n"
         "print(fuse([names, names[::-1]] + [[n] for n in set(names)]))"
     )
-    root = str(Path(mtrlib.__file__).parents[1])
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": root},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(outputs) == 1
-    assert outputs.pop().count("p") == 30
+    output = same_in_every_process(code)
+    assert output.count("p") == 30
 
 
 def test_result_is_the_same_to_the_last_bit_for_every_order_of_lists() -> None:

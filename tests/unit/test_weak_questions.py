@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import string
-import subprocess
-import sys
 from collections import defaultdict
 
 import pytest
 
-from mtrlib import paths
 from mtrlib.data.authored.check_lists import main_articles
 from mtrlib.data.authored.records import load_authored
 from mtrlib.data.corpus import wikipedia_passages
@@ -113,7 +109,7 @@ def test_the_seed_decides_wording_choice_and_side():
     assert one.dev
 
 
-def test_neither_the_process_nor_other_topics_change_a_question():
+def test_neither_the_process_nor_other_topics_change_a_question(same_in_every_process):
     code = (
         "from mtrlib.data.schema import Passage\n"
         "from mtrlib.rvr.weak_questions import weak_questions\n"
@@ -121,17 +117,7 @@ def test_neither_the_process_nor_other_topics_change_a_question():
         "made = weak_questions(ps, (), seed=3).train\n"
         "print([(q.question_id, q.question, q.split) for q in made])"
     )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(paths.root())},
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(outputs) == 1
+    same_in_every_process(code)
     few = weak_questions(many()[:100], (), seed=1)
     assert set(texts(few)) <= set(texts(weak_questions(many(), (), seed=1)))
 
