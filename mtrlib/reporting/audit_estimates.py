@@ -96,12 +96,17 @@ def estimates(
     extra = [pair for c in gold_copies for pair in c.damage.planted]
     rows, pairs, errors = [], pd.DataFrame(), _error_rates(known, gold_copies)
     for items in audited:
-        pairs = pooled_pairs(items, judge, profile, extra if items is audited[-1] else ())
+        pairs = pooled_pairs(items, judge, profile)
         truth = {} if items is not audited[-1] else {"noise": 0.0, "sparsity": 0.0}
         rows += _rows(pairs, truth, errors, profile)
+    wide = pooled_pairs(audited[-1], judge, profile, extra)
+    own = pd.MultiIndex.from_frame(pairs[["item_id", "passage_id"]])
+    in_pool = pd.MultiIndex.from_frame(wide[["item_id", "passage_id"]]).isin(own)
     for copy in gold_copies:
         truth = {"noise": 0.0, "sparsity": 0.0, copy.damage.kind: _planted(copy)}
-        again = marked(pairs, copy.items)
+        again = marked(wide, copy.items)
+        # what another copy planted is no candidate of this one
+        again = again[in_pool | again["marked"].to_numpy()]
         rows += _rows(again, truth, errors, profile)
     return pd.DataFrame(rows), pairs
 

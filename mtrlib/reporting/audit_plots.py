@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LOW, HIGH = 1.0, 5.0
+WEAK = {"smollm2": "smollm2 has 135 million parameters and is a weak judge"}
 
 
 def audit_heatmap(
-    ours: pd.DataFrame, paper: pd.DataFrame, status: str
+    ours: pd.DataFrame, paper: pd.DataFrame, status: str, turns: Mapping[str, int]
 ) -> tuple[Figure, pd.DataFrame]:
     """Mean score per benchmark and metric, ours beside the paper's (Figure 2a).
 
@@ -26,6 +27,7 @@ def audit_heatmap(
     ----------
     ours, paper : index = benchmark, columns = metrics, values from 1 to 5.
     status : how the two may be compared; stands above the paper's panel.
+    turns : n of each of our sets.
     """
     from matplotlib import pyplot as plt
 
@@ -35,7 +37,8 @@ def audit_heatmap(
         1, 2, figsize=(11.5, 1.6 + 0.42 * max(heights)), width_ratios=[1, 1]
     )
     titles = ("ours, mean over the judges that apply", f"MTR-Suite, Figure 2a: {status}")
-    for axes, table, title in zip(panels, (ours, paper), titles, strict=True):
+    named = ours.rename(index=lambda name: _with_n(name, turns))
+    for axes, table, title in zip(panels, (named, paper), titles, strict=True):
         _heat(axes, table[list(ours.columns)])
         axes.set_title(title, fontsize=10)
     figure.tight_layout()
@@ -62,6 +65,7 @@ def judge_heatmaps(scores: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
     metrics = list(dict.fromkeys(scores["metric"]))
     sets = list(dict.fromkeys(scores["set"]))
     judges = list(dict.fromkeys(scores["judge"]))
+    turns = scores.groupby("set")["n_items"].max().to_dict()
     figure, panels = plt.subplots(
         1, len(metrics), figsize=(1.8 + 3.1 * len(metrics), 1.9 + 0.34 * len(sets)), squeeze=False
     )
@@ -70,15 +74,18 @@ def judge_heatmaps(scores: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
         table = part.pivot(index="set", columns="judge", values="value").reindex(
             index=sets, columns=judges
         )
-        _heat(axes, table, names=i == 0)
+        _heat(axes, table.rename(index=lambda name: _with_n(name, turns)), names=i == 0)
         axes.set_title(metric, fontsize=10)
+    notes = ["n = turns judged at most; n/a = not judged, or less than half of it"]
+    notes += [WEAK[judge] for judge in judges if judge in WEAK]
+    figure.suptitle("; ".join(notes), fontsize=8)
     figure.tight_layout()
     columns = ["set", "judge", "metric", "value", "ci_low", "ci_high", "coverage", "note"]
     return figure, scores[columns]
 
 
 def dose_response(
-    table: pd.DataFrame, own: Mapping[str, str], confidence: float
+    table: pd.DataFrame, own: Mapping[str, str], confidence: float, turns: int
 ) -> tuple[Figure, pd.DataFrame]:
     """Score along the doses: a row per metric, a column per damage, a line per judge.
 
@@ -89,6 +96,7 @@ def dose_response(
     ----------
     table : of :func:`mtrlib.audit.dose_response.dose_table`.
     own : metric -> the damage it is there to feel.
+    turns : n of the sound set.
     """
     from matplotlib import pyplot as plt
 
@@ -119,8 +127,8 @@ def dose_response(
     for axes in panels[-1]:
         axes.set_xlabel("damaged (%)")
     panels[0][-1].legend(title="judge", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    note = f"Score from 1 to 5, bars: {confidence:.0%} intervals, conversations resampled"
-    figure.suptitle(f"{note}. Framed: the metric's own damage", fontsize=9)
+    note = f"n = {turns} turns, score from 1 to 5, bars: {confidence:.0%} intervals"
+    figure.suptitle(f"{note}, conversations resampled. Framed: the metric's own damage", fontsize=9)
     figure.tight_layout()
     return figure, shown
 
@@ -155,15 +163,17 @@ def estimates_figure(estimates: pd.DataFrame, confidence: float) -> tuple[Figure
         axes.set_xlabel("%")
         axes.set_xlim(-3, 103)
         axes.grid(axis="x", alpha=0.3)
-    panels[0][0].set_yticks(at, sets)
+    turns = estimates[estimates["quantity"] == "sparsity"].set_index("set")["n"].to_dict()
+    panels[0][0].set_yticks(at, [_with_n(name, turns) for name in sets])
     panels[0][0].invert_yaxis()
     panels[0][-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figure.suptitle(f"Bars: {confidence:.0%} intervals, conversations resampled", fontsize=9)
+    note = f"n = turns; bars: {confidence:.0%} intervals, conversations resampled"
+    figure.suptitle(note, fontsize=9)
     figure.tight_layout()
     return figure, estimates
 
 
-def calibration_figure(curves: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
+def calibration_figure(curves: pd.DataFrame, confidence: float) -> tuple[Figure, pd.DataFrame]:
     """Observed share of supporting pairs against the judge's probability, one line per judge.
 
     Parameters
@@ -179,13 +189,19 @@ def calibration_figure(curves: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
         observed = 100 * rows["observed"]
         reach = [observed - 100 * rows["ci_low"], 100 * rows["ci_high"] - observed]
         axes.errorbar(
-            100 * rows["predicted"], observed, yerr=reach, capsize=3, label=str(judge),
+            100 * rows["predicted"], observed, yerr=reach, capsize=3,
+            label=f"{judge} (n = {int(rows['n'].sum()):,} pairs)",
             color=PALETTE[i % len(PALETTE)], marker=MARKERS[i % len(MARKERS)], markersize=4,
         )  # fmt: skip
     axes.set_xlabel("judge's probability of support (%)")
     axes.set_ylabel("observed (%)")
     axes.legend(title="judge")
+    axes.set_title(f"Bars: {confidence:.0%} Wilson intervals of the bins", fontsize=9)
     return figure, curves
+
+
+def _with_n(name: str, turns: Mapping[Any, int]) -> str:
+    return f"{name} (n = {turns[name]})" if name in turns else name
 
 
 def _dose_lines(axes: Axes, part: pd.DataFrame, judges: Sequence[str]) -> None:

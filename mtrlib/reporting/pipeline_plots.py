@@ -89,7 +89,7 @@ def funnel_figure(stages: pd.DataFrame, reasons: pd.DataFrame) -> tuple[Figure, 
     return figure, pd.concat(tables, ignore_index=True)
 
 
-def audit_figure(scores: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
+def audit_figure(scores: pd.DataFrame, confidence: float) -> tuple[Figure, pd.DataFrame]:
     """Scores of each set by judge, one panel per metric, with intervals.
 
     Parameters
@@ -103,6 +103,7 @@ def audit_figure(scores: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
     metrics = list(dict.fromkeys(shown["metric"]))
     judges = list(dict.fromkeys(shown["judge"]))
     sets = list(dict.fromkeys(shown["set"]))
+    turns = shown.groupby("set")["n_items"].max().to_dict()
     figure, panels = plt.subplots(
         1, len(metrics), figsize=(1.8 + 3 * len(metrics), 3.4), sharey=True, squeeze=False
     )
@@ -113,14 +114,15 @@ def audit_figure(scores: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
             at = np.arange(len(judges)) + (i - (len(sets) - 1) / 2) * 0.2
             reach = [rows["value"] - rows["ci_low"], rows["ci_high"] - rows["value"]]
             axes.errorbar(
-                at, rows["value"], yerr=reach, linestyle="none", capsize=3, label=name,
-                color=PALETTE[i], marker=MARKERS[i],
+                at, rows["value"], yerr=reach, linestyle="none", capsize=3,
+                label=f"{name} (n = {turns[name]} turns)", color=PALETTE[i], marker=MARKERS[i],
             )  # fmt: skip
         axes.set_title(metric, fontsize=10)
         axes.set_xticks(range(len(judges)), judges)
         axes.set_ylim(0.9, 5.1)
     panels[0][0].set_ylabel("score (1 to 5)")
     panels[0][-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figure.suptitle(f"Bars: {confidence:.0%} intervals, conversations resampled", fontsize=9)
     figure.tight_layout()
     return figure, shown
 
