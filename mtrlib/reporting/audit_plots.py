@@ -19,7 +19,11 @@ WEAK = {"smollm2": "smollm2 has 135 million parameters and is a weak judge"}
 
 
 def audit_heatmap(
-    ours: pd.DataFrame, paper: pd.DataFrame, status: str, turns: Mapping[str, int]
+    ours: pd.DataFrame,
+    paper: pd.DataFrame,
+    status: str,
+    turns: Mapping[str, int],
+    judges: Sequence[str],
 ) -> tuple[Figure, pd.DataFrame]:
     """Mean score per benchmark and metric, ours beside the paper's (Figure 2a).
 
@@ -28,6 +32,7 @@ def audit_heatmap(
     ours, paper : index = benchmark, columns = metrics, values from 1 to 5.
     status : how the two may be compared; stands above the paper's panel.
     turns : n of each of our sets.
+    judges : those behind our means; weak ones are named as such.
     """
     from matplotlib import pyplot as plt
 
@@ -41,6 +46,8 @@ def audit_heatmap(
     for axes, table, title in zip(panels, (named, paper), titles, strict=True):
         _heat(axes, table[list(ours.columns)])
         axes.set_title(title, fontsize=10)
+    weak = [WEAK[judge] for judge in judges if judge in WEAK]
+    figure.suptitle("; ".join(["n = turns; n/a = no judge of ours", *weak]), fontsize=8)
     figure.tight_layout()
     tidy = [
         table.rename_axis("benchmark")
