@@ -42,6 +42,18 @@ class Profile:
     LIVE : LLM judges ask their endpoint; off, they replay what is stored and send nothing.
     NEGATIVES : retriever of the hard negatives that the completeness test shows.
     OPTIONS : passages that the completeness test shows at most, gold among them.
+    LISTS : list questions: ``list-mini``, or a folder with questions and their corpus.
+    LIST_SPLIT : the split that is reported.
+    QUESTION_LIMIT : list questions per split; 0 = all.
+    LIST_K : cutoff of Recall@K and MRecall@K of list questions, and length of the lists.
+    LIST_RULE : what counts as found, see :mod:`mtrlib.evaluation.multi_answer`.
+    ENCODERS : retrievers that RVR trains and runs with.
+    RECIPES : training recipes, see :data:`mtrlib.rvr.examples.RECIPES`.
+    STEPS : optimiser steps of a training run.
+    ROUNDS, BUDGET : T and B of RVR, see :class:`mtrlib.rvr.settings.RvrSettings`.
+    CONTEXT : M of RVR; 0 = as published for the encoder.
+    SEEN : whether passages judged before may come back, ``allow`` or ``mask``.
+    VERIFIERS : names of verifiers, see :mod:`mtrlib.reporting.rvr_verifiers`.
     """
 
     PROFILE: str
@@ -61,6 +73,19 @@ class Profile:
     LIVE: bool = False
     NEGATIVES: str = "static-256"
     OPTIONS: int = 8
+    LISTS: str = "list-mini"
+    LIST_SPLIT: str = "test"
+    QUESTION_LIMIT: int = 0
+    LIST_K: int = 20
+    LIST_RULE: str = "answers"
+    ENCODERS: tuple[str, ...] = ("minilm",)
+    RECIPES: tuple[str, ...] = ("initial", "later")
+    STEPS: int = 80
+    ROUNDS: int = 2
+    BUDGET: int = 20
+    CONTEXT: int = 3
+    SEEN: str = "allow"
+    VERIFIERS: tuple[str, ...] = ("none", "lexical", "minilm", "feature", "oracle")
 
     @property
     def overrides(self) -> dict[str, Any]:
@@ -93,9 +118,31 @@ class Profile:
 
 
 PROFILES: dict[str, Profile] = {
-    "smoke": Profile("smoke", PASSAGE_LIMIT=300, CONVERSATION_LIMIT=4, RESAMPLES=200),
+    "smoke": Profile(
+        "smoke",
+        PASSAGE_LIMIT=300,
+        CONVERSATION_LIMIT=4,
+        RESAMPLES=200,
+        QUESTION_LIMIT=4,
+        RECIPES=("later",),
+        STEPS=5,
+        VERIFIERS=("none", "lexical", "oracle"),
+    ),
     "default": Profile("default"),
-    "paper": Profile("paper", RESAMPLES=10_000, OFFLINE=False),
+    "paper": Profile(
+        "paper",
+        RESAMPLES=10_000,
+        OFFLINE=False,
+        LISTS="qampari",
+        LIST_SPLIT="dev",
+        LIST_K=100,
+        ENCODERS=("contriever-msmarco", "qwen3-embedding-0.6b", "inf-retriever-v1-1.5b"),
+        RECIPES=("initial", "later", "joint"),
+        STEPS=50_000,
+        BUDGET=100,
+        CONTEXT=0,
+        VERIFIERS=("none", "qwen3-30b", "oracle"),
+    ),
 }
 
 

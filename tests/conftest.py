@@ -7,6 +7,7 @@ cannot be had the tests that need them skip too.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -101,3 +102,52 @@ def same_in_every_process() -> Callable[[str], str]:
         return outputs.pop()
 
     return run
+
+
+@pytest.fixture
+def qampari_folder(tmp_path: Path) -> Path:
+    """300 chunks and 5 dev questions (with 12 for training) in QAMPARI's format, all made up."""
+    folder = tmp_path / "qampari-mini"
+    folder.mkdir()
+    kinds = ("lake", "river", "castle", "bridge", "mill", "abbey", "island", "harbour", "mine")
+    regions = ("Averland", "Brockshire", "Caldmoor", "Dunvale", "Eskmark")
+    chunks, gold = [], {}
+    for i in range(300):
+        kind, region = kinds[i % len(kinds)], regions[(i // len(kinds)) % len(regions)]
+        name = f"{kind.capitalize()} {chr(65 + i % 26)}{i}"
+        text = f"{name} is a {kind} in the north of {region}; it was first surveyed in {1700 + i}."
+        chunk = f"{9000 + i}__0"
+        meta = {"title": name, "content": text, "chunk_id": chunk, "page_id": 9000 + i}
+        chunks.append({"id": chunk, "contents": f"{name} {text}", "meta": meta})
+        gold.setdefault((kind, region), []).append((name, chunk, text))
+    lines = "".join(json.dumps(chunk) + "\n" for chunk in chunks)
+    (folder / "wikipedia_chunks_0.jsonl").write_text(lines, encoding="utf-8")
+    topics = sorted(gold)[:17]
+    for split, own in (("dev", topics[:5]), ("train", topics[5:])):
+        records = [_qampari_record(i, split, topic, gold[topic]) for i, topic in enumerate(own)]
+        path = folder / f"{split}_data_gold.json"
+        path.write_text(json.dumps(records), encoding="utf-8")
+    return folder
+
+
+def _qampari_record(
+    number: int, split: str, topic: tuple[str, str], found: list[tuple[str, str, str]]
+) -> dict[str, object]:
+    kind, region = topic
+    qid = f"{number}__wikidata_simple__{split}"
+    answers, contexts = [], []
+    for at, (name, chunk, text) in enumerate(found):
+        pid = f"{qid}__{at}__0"
+        proof = {"pid": pid, "proof_text": text, "found_in_url": ""}
+        answers.append(
+            {"aid": f"{qid}__{at}", "answer_text": name, "aliases": [name], "proof": [proof]}
+        )
+        contexts.append({"chunk_id": chunk, "pid": pid, "title": name, "text": text})
+    question = f"Which {kind}s of {region} are there?"
+    return {
+        "qid": qid,
+        "question_text": question,
+        "answer_list": answers,
+        "positive_ctxs": contexts,
+        "ctxs": [],
+    }

@@ -60,11 +60,8 @@ def _html(args: argparse.Namespace) -> None:
 
 
 def _record(args: argparse.Namespace) -> None:
-    for name, record in (
-        ("audit", recording.record_audit),
-        ("pipeline", recording.record_pipeline),
-    ):
-        done = record()
+    for name in args.what or recording.RECORDS:
+        done = recording.RECORDS[name]()
         print(f"{name}: {done.kept} replies kept, {done.rejected} rejected, {done.missing} missing")
 
 
@@ -102,6 +99,7 @@ def main(argv: list[str] | None = None) -> None:
     html.set_defaults(action=_html)
 
     record = commands.add_parser("record", help="ask the local LLM what the default run replays")
+    record.add_argument("what", nargs="*", choices=list(recording.RECORDS), help="only these")
     record.set_defaults(action=_record)
 
     for command in (run, check, renew, html):

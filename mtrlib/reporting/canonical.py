@@ -63,7 +63,7 @@ def canonical_bytes(nb: NotebookNode) -> bytes:
 
 
 def strip_env(nb: NotebookNode, *, images: bool = True) -> NotebookNode:
-    """Copy for comparisons: no outputs where a cell is tagged ``env``, images on request.
+    """Copy for comparisons: no outputs of cells tagged ``env`` or ``timing``, images on request.
 
     Without ``images`` a picture is reduced to the note that there was one.
     """
@@ -71,11 +71,25 @@ def strip_env(nb: NotebookNode, *, images: bool = True) -> NotebookNode:
     for cell in nb.cells:
         if cell.cell_type != "code":
             continue
-        if "env" in cell.metadata.get("tags", []):
+        if {"env", "timing"}.intersection(cell.metadata.get("tags", [])):
             cell.outputs = []
         for output in [] if images else cell.outputs:
             for kind in [k for k in output.get("data", {}) if k.startswith("image/")]:
                 output.data[kind] = "not compared"
+    return nb
+
+
+def is_trained(nb: NotebookNode) -> bool:
+    """Whether outputs rest on weights trained in the run (a cell tagged ``trained`` says so)."""
+    return any("trained" in cell.metadata.get("tags", []) for cell in nb.cells)
+
+
+def without_outputs(nb: NotebookNode) -> NotebookNode:
+    """Copy without any output."""
+    nb = copy.deepcopy(nb)
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs = []
     return nb
 
 

@@ -84,10 +84,30 @@ def plan(
     assigned = parameters.assign(declared, given)
     jobs = []
     for path, notebook in sources.items():
-        seen = {**declared[str(path)], **assigned[str(path)]}
+        values = _own(declared[str(path)], assigned[str(path)], given) | assigned[str(path)]
+        seen = {**declared[str(path)], **values}
         profile = resolve(seen.pop("PROFILE"), **seen)
-        jobs.append(Job(path, notebook, assigned[str(path)], profile))
+        jobs.append(Job(path, notebook, values, profile))
     return jobs
+
+
+def _own(
+    declared: Mapping[str, Any], assigned: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What another profile sets otherwise than the notebook's literals, which are the default's.
+
+    Without it ``PROFILE=smoke`` would train for as many steps as the default does.
+    """
+    name = assigned.get("PROFILE", declared["PROFILE"])
+    chosen = profiles.PROFILES.get(str(name))
+    if chosen is None or name == declared["PROFILE"]:
+        return {}
+    own = {k: v for k, v in chosen.to_dict().items() if k in declared and k not in given}
+    return {k: v for k, v in own.items() if v != _plain(declared[k])}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _fits(path: Path, name: str) -> bool:

@@ -12,6 +12,7 @@ from mtrlib import paths
 from mtrlib.audit.simple_judges import content_terms
 from mtrlib.data.authored.wording import CopyCheck
 from mtrlib.data.schema import Benchmark, Passage
+from mtrlib.llm.chat import Sampling
 from mtrlib.llm.decide import Asker
 from mtrlib.profiles import Profile
 from mtrlib.retrieval.cache import embeddings
@@ -19,7 +20,6 @@ from mtrlib.retrieval.lexical import tokenize
 from mtrlib.retrieval.registry import retriever_spec
 from mtrlib.retrieval.text import encoded_text
 from mtrlib.synthesis.agents import Agents
-from mtrlib.synthesis.chat import Sampling
 from mtrlib.synthesis.clustering import Clusters, cluster
 from mtrlib.synthesis.cost import CostLedger
 from mtrlib.synthesis.drafts import DraftConversation, Synthesised, as_conversation

@@ -44,6 +44,16 @@ ABOUT = {
         "their overlap. Two lists cannot tell how dependent the annotators are: a range over "
         "assumed odds ratios, each row with its assumption, and no lower bound."
     ),
+    "rvr_inscit": (
+        "RVR on the turns of INSCIT dev with three or more gold passages, asked by the last turn; "
+        "judges read the history. Retrievers trained and thresholds set on list-mini, so both are "
+        "carried over. Rules by passages: INSCIT names no answers to look for."
+    ),
+    "rvr_savings": (
+        "Verifier calls saved on list-mini test and the same turns of INSCIT together, untrained "
+        "retrievers, rule by passages; 90% paired intervals over questions. Probabilities of the "
+        "cheap scorer come from list-mini's calibration questions."
+    ),
 }
 
 
@@ -73,7 +83,7 @@ def save_real(tables: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -
 
 
 def real_tables() -> dict[str, pd.DataFrame]:
-    """The committed tables by name: ``validation``, ``recovery``, ``capture_recapture``.
+    """The committed tables by name, see ``ABOUT``.
 
     Returns
     -------

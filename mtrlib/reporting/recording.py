@@ -18,6 +18,7 @@ from mtrlib.audit.metrics import tasks
 from mtrlib.audit.reference import judged_items
 from mtrlib.data.benchmarks import load_benchmark
 from mtrlib.data.corpus import wikipedia_passages
+from mtrlib.data.list_sets import load_list_set
 from mtrlib.data.schema import Passage
 from mtrlib.llm import local_server
 from mtrlib.llm.client import Client
@@ -25,6 +26,9 @@ from mtrlib.llm.endpoint_registry import endpoint
 from mtrlib.llm.recorded import Committed, commit_replies
 from mtrlib.llm.store import ReplyStore, store_path
 from mtrlib.reporting.pipeline_run import frozen, run_pipeline
+from mtrlib.reporting.rvr_retrievers import Retrievers
+from mtrlib.reporting.rvr_runs import first_pairs
+from mtrlib.rvr.llm_verifier import LlmVerifier
 
 ALIAS = "smollm2"
 
@@ -60,6 +64,18 @@ def record_pipeline() -> Committed:
     return commit(client, run.log.requests, corpus, "smollm2_pipeline")
 
 
+def record_rvr() -> Committed:
+    """Verify the first lists of the untrained encoder with the local LLM; commit what it says."""
+    profile = profiles.load("default", RECIPES=[])
+    lists = load_list_set(profile)
+    pairs = first_pairs(Retrievers(lists, {profile.ENCODERS[0]: {}}, {}), profile)
+    with local_client() as client:
+        verifier = LlmVerifier(ALIAS, client)
+        verifier.verify(pairs)
+    keys = [request.key for request in verifier.requests(pairs)]
+    return commit(client, keys, lists.passages, "smollm2_rvr")
+
+
 @contextmanager
 def local_client() -> Iterator[Client]:
     """Client of the local LLM, at the server of ``make llm`` or one started for the time."""
@@ -78,3 +94,6 @@ def commit(
     where = paths.root() / "data" / "recorded" / f"{name}.jsonl"
     where.parent.mkdir(exist_ok=True)
     return commit_replies(client.store, keys, passages, where, header)
+
+
+RECORDS = {"audit": record_audit, "pipeline": record_pipeline, "rvr": record_rvr}

@@ -44,6 +44,7 @@ def save(
     mode: Mode = "measured",
     digests: Mapping[str, str] | None = None,
     models: Mapping[str, str] | None = None,
+    trained: Mapping[str, str] | None = None,
     notes: str = "",
     tolerance: Mapping[str, float] | None = None,
 ) -> Path:
@@ -57,6 +58,8 @@ def save(
     mode : ``measured`` here, ``replayed`` from recorded replies, or ``synthetic``.
     digests : benchmark name -> SHA-256 of its data.
     models : model name -> SHA-256 of its weights.
+    trained : the same of models trained here; not compared, since they differ in their last
+        bits from one processor to the next.
     notes : what a reader of the bare file must know.
     tolerance : column -> absolute difference allowed in a comparison, where the default
         of :mod:`mtrlib.reporting.compare` is too narrow.
@@ -85,6 +88,7 @@ def save(
         "settings": profile.to_dict(),
         "data": dict(digests or {}),
         "models": dict(models or {}),
+        **({"trained": dict(trained)} if trained else {}),
         "notes": notes,
         "tolerance": dict(tolerance or {}),
         "versions": versions(),
@@ -101,16 +105,26 @@ def save_all(tables: Mapping[str, pd.DataFrame], profile: Profile, **details: An
     return [f"{path.as_posix()}: {len(tables[name])} rows" for name, path in saved.items()]
 
 
-def save_figure(name: str, fig: Figure, points: pd.DataFrame, profile: Profile) -> Path:
+def save_figure(
+    name: str,
+    fig: Figure,
+    points: pd.DataFrame,
+    profile: Profile,
+    *,
+    tolerance: Mapping[str, float] | None = None,
+) -> Path:
     """Write ``build/<tag>/figures/<name>.csv`` with the plotted points, then ``<name>.png``.
 
-    Returns the path of the PNG relative to the repository root.
+    ``tolerance`` is as for :func:`save`; it is written into ``<name>.json``. Returns the path of
+    the PNG relative to the repository root.
     """
     folder = _folder(name, profile, "figures")
     png = io.BytesIO()
     # the Software entry names the matplotlib version; without it equal pixels are equal bytes
     fig.savefig(png, format="png", dpi=DPI, bbox_inches="tight", metadata={"Software": None})
     write_atomically(folder / f"{name}.csv", csv_bytes(points))
+    if tolerance:
+        write_atomically(folder / f"{name}.json", json_bytes({"tolerance": dict(tolerance)}))
     write_atomically(folder / f"{name}.png", png.getvalue())
     return Path("build", profile.tag, "figures", f"{name}.png")
 

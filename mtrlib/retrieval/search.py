@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from scipy import sparse
+
 from mtrlib.data.schema import Passage, Run, Turn
 from mtrlib.errors import InputError
 from mtrlib.retrieval.cache import embeddings
@@ -53,11 +55,16 @@ class LexicalSearcher:
 
 
 class VectorSearcher:
-    """Dense, static or sparse encoder with exact search; vectors come from the cache."""
+    """Dense, static or sparse encoder with exact search; vectors come from the cache.
+
+    Query vectors are kept, so a text is encoded once, however often and with whatever others it
+    is asked: RVR asks most of its queries again under every setting.
+    """
 
     def __init__(self, spec: RetrieverSpec, passages: Sequence[Passage]) -> None:
         self.spec = spec
         self._counter: TokenCounter | None = None
+        self._known: dict[str, Any] = {}  # query text -> vector
         ids = [p.passage_id for p in passages]
         texts = [encoded_text(p) for p in passages]
         vectors = embeddings(spec, ids, texts, spec.passage_prompt, f"{spec.name} passages")
@@ -69,12 +76,18 @@ class VectorSearcher:
 
     def search(self, queries: Mapping[str, str], depth: int) -> Run:
         """Rank by inner product."""
-        ids, texts = list(queries), list(queries.values())
-        label = f"{self.spec.name} queries"
-        vectors = embeddings(self.spec, ids, texts, self.spec.query_prompt, label)
+        if not queries:
+            return Run(self.spec.name, {})
+        new = {i: text for i, text in queries.items() if text not in self._known}
+        if new:
+            texts, label = list(new.values()), f"{self.spec.name} queries"
+            made = embeddings(self.spec, list(new), texts, self.spec.query_prompt, label)
+            self._known |= zip(texts, made, strict=True)
+        vectors = [self._known[text] for text in queries.values()]
         if isinstance(self._index, SparseIndex):
-            return self._index.search(ids, vectors, depth, self.spec.name)
-        return self._index.search(dict(zip(ids, vectors, strict=True)), depth, self.spec.name)
+            matrix = sparse.vstack(vectors, format="csr")
+            return self._index.search(list(queries), matrix, depth, self.spec.name)
+        return self._index.search(dict(zip(queries, vectors, strict=True)), depth, self.spec.name)
 
     def budget(self) -> tuple[int | None, TokenCounter | None]:
         """The encoder's maximum length less special tokens and prompt."""

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from mtrlib.data.schema import Passage
 from mtrlib.data.tasks import ListQuestion
 from mtrlib.llm.client import Client
-from mtrlib.llm.decide import Asked, verdicts
+from mtrlib.llm.decide import Asked, requests_for, verdicts
 from mtrlib.llm.probe import dialect_of
 from mtrlib.llm.prompts import load_prompt, shortened
 from mtrlib.llm.questions import Predicate, Verdict
+from mtrlib.llm.requests import Request
 from mtrlib.retrieval.text import encoded_text
 from mtrlib.rvr.settings import Verified
 
@@ -51,21 +52,30 @@ class LlmVerifier:
         EndpointError, CoverageError, InputError
             As :meth:`mtrlib.llm.client.Client.ask`; what came before is stored.
         """
-        if not self.dialect:
-            self.dialect = dialect_of(self.client)
         usage = self.client.usage
         before = usage.calls - usage.retries, usage.replayed
         try:
             told = verdicts(
                 self.client,
                 [self._asked(q, p) for q, p in pairs],
-                dialect=self.dialect,
+                dialect=self._dialect(),
                 language=self.language,
             )
         finally:
             self.calls += usage.calls - usage.retries - before[0]
             self.cached += usage.replayed - before[1]
         return [_verified(verdict) for verdict in told]
+
+    def requests(self, pairs: Sequence[tuple[ListQuestion, Passage]]) -> list[Request]:
+        """What :meth:`verify` would send: for a dry run, or to know the keys of a run."""
+        asked = [self._asked(q, p) for q, p in pairs]
+        return requests_for(
+            self.client.endpoint, asked, dialect=self._dialect(), language=self.language
+        )
+
+    def _dialect(self) -> str:
+        self.dialect = self.dialect or dialect_of(self.client)
+        return self.dialect
 
     def _asked(self, question: ListQuestion, passage: Passage) -> Asked:
         prompt = load_prompt("verify", self.language)

@@ -21,7 +21,15 @@ from mtrlib.retrieval.search import Searcher
 from mtrlib.rvr.context import ContextQuery, passage_key, query_with_context
 from mtrlib.rvr.merge import Accepted, context_passages, distinct, merged
 from mtrlib.rvr.settings import RvrSettings, Verifier
-from mtrlib.rvr.trace import NOT_JUDGED, RvrResult, round_row, verdict_counts
+from mtrlib.rvr.trace import (
+    LISTED,
+    NOT_JUDGED,
+    RvrResult,
+    note_verdicts,
+    passage_rows,
+    round_row,
+    verdict_counts,
+)
 
 SPARE = 8  # retrieved beyond what is kept, for texts that the corpus holds under two ids
 
@@ -36,6 +44,8 @@ class _State:
     judged: set[str] = field(default_factory=set)  # keys, not asked about again
     passed_over: set[str] = field(default_factory=set)  # of these, with a verdict
     rows: list[dict[str, Any]] = field(default_factory=list)
+    listed: list[dict[str, Any]] = field(default_factory=list)
+    contexts: list[dict[str, Any]] = field(default_factory=list)
 
 
 def retrieve_verify_retrieve(
@@ -104,7 +114,9 @@ def retrieve_verify_retrieve(
     name = f"rvr({first.spec.name}, {later.spec.name}, {verifier.name})"
     run = Run(name, {s.question.question_id: _output(s, settings) for s in states})
     trace = pd.DataFrame([row for s in states for row in s.rows])
-    return RvrResult(run, trace, pd.DataFrame(costs))
+    listed = pd.DataFrame([row for s in states for row in s.listed], columns=LISTED)
+    contexts = pd.DataFrame([row for s in states for row in s.contexts], columns=LISTED[:4])
+    return RvrResult(run, trace, pd.DataFrame(costs), listed, contexts)
 
 
 def _retrieve(
@@ -131,6 +143,8 @@ def _retrieve(
         row |= {"context_trimmed": query.trimmed, "context_dropped": query.dropped, "filled": 0}
         state.rows.append(row)
         state.lists.append(found)
+        state.contexts += passage_rows(state.question, number, context[: query.passages])
+        state.listed += passage_rows(state.question, number, found)
 
 
 def _queries(
@@ -161,6 +175,7 @@ def _verify(states: Sequence[_State], number: int, verifier: Verifier, budget: i
     for state, own in zip(states, chosen, strict=True):
         told = [next(waiting) for _ in own]
         state.rows[-1] |= verdict_counts(state.question, own, told)
+        note_verdicts(state.listed, number, own, told)
         for passage, verdict in zip(own, told, strict=True):
             if verdict.reason != NOT_JUDGED:
                 state.judged.add(passage_key(passage))

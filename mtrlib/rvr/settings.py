@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 from mtrlib.data.schema import Passage
 from mtrlib.data.tasks import ListQuestion
@@ -25,7 +25,9 @@ class RvrSettings:
     budget : B, passages verified in each round but the last.
     context : M, verified passages that join the question, at most.
     seen : whether passages verified before may come back in later lists (``allow``) or are
-        passed over, with as many more retrieved (``mask``). Not stated in the paper.
+        passed over, with as many more retrieved (``mask``). The paper names no masking. With
+        T = 2 the output under ``allow`` is the same as if accepted passages alone were passed
+        over; ``mask`` also bars the rejected ones, which a weak verifier rejects wrongly.
     context_policy : which of the verified passages join the question once there are more
         than M: the ``oldest`` (round by round, by rank), the ``newest``, or the ``best`` by
         the verifier's score. With T = 2 they are the first M by rank, as published.
@@ -37,7 +39,7 @@ class RvrSettings:
     k: int = 100
     budget: int = 100
     context: int = 6
-    seen: Seen = "mask"
+    seen: Seen = "allow"
     context_policy: ContextPolicy = "oldest"
     fill: bool = False
 
@@ -45,6 +47,13 @@ class RvrSettings:
         for name, least in (("rounds", 1), ("k", 1), ("budget", 0), ("context", 0)):
             if getattr(self, name) < least:
                 raise InputError(f"{name}={getattr(self, name)} must be at least {least}.")
+        for name, choices in (
+            ("seen", get_args(Seen)),
+            ("context_policy", get_args(ContextPolicy)),
+        ):
+            if getattr(self, name) not in choices:
+                known = ", ".join(choices)
+                raise InputError(f"{name}={getattr(self, name)!r} is unknown. Known: {known}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from mtrlib.evaluation.list_answers import answers_in, gold_passages
 from mtrlib.rvr.settings import Verified
 
 NOT_JUDGED = "not_applicable"  # the verifier left the passage out, as early stopping does
+LISTED = ["question_id", "round", "rank", "passage_id", "verdict", "score"]
 GAINS = ["retrieved", "verified", "accepted", "accepted_gold", "unread", "new_gold", "new_answers"]
 
 
@@ -36,11 +37,17 @@ class RvrResult:
     costs : one row per round for all questions together: ``queries``, ``calls``, ``cached``,
         ``search_seconds``, ``verify_seconds``. The seconds are those of a batch; divided by
         the queries they give throughput, not the latency of one query (trap 23).
+    listed : the lists of all rounds, columns ``LISTED``: ``verdict`` is ``accepted``,
+        ``rejected``, the reason why there is none, or "" where none was asked.
+    contexts : the passages that joined the question in a round, in order; the first four of
+        these columns.
     """
 
     run: Run
     trace: pd.DataFrame
     costs: pd.DataFrame
+    listed: pd.DataFrame
+    contexts: pd.DataFrame
 
     @property
     def asked(self) -> int:
@@ -110,6 +117,30 @@ def verdict_counts(
         "unread": sum(bool(v.reason) for _, v in judged),
         "not_judged": len(passages) - len(judged),
     }
+
+
+def passage_rows(
+    question: ListQuestion, number: int, passages: Sequence[Passage]
+) -> list[dict[str, Any]]:
+    """One row per passage of a round's list or context, columns ``LISTED``, without verdicts."""
+    where = {"question_id": question.question_id, "round": number}
+    return [
+        {**where, "rank": rank, "passage_id": p.passage_id, "verdict": "", "score": None}
+        for rank, p in enumerate(passages, 1)
+    ]
+
+
+def note_verdicts(
+    rows: Sequence[dict[str, Any]],
+    number: int,
+    passages: Sequence[Passage],
+    verdicts: Sequence[Verified],
+) -> None:
+    """Write what was said of the passages of a round into its rows."""
+    own = {row["passage_id"]: row for row in rows if row["round"] == number}
+    for passage, verdict in zip(passages, verdicts, strict=True):
+        said = "accepted" if verdict.accepted else verdict.reason or "rejected"
+        own[passage.passage_id] |= {"verdict": said, "score": verdict.score}
 
 
 def held_answers(question: ListQuestion, passages: Collection[Passage]) -> frozenset[int]:

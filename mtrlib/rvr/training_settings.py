@@ -17,7 +17,8 @@ class TrainingSettings:
     Attributes
     ----------
     recipe : ``initial`` (D_i), ``later`` (D_r) or ``joint`` (both).
-    steps : optimiser steps, one batch each [50,000, unit not stated].
+    steps : optimiser steps, one batch each, so the rate moves once per step (trap 20) [50,000,
+        unit not stated].
     batch : questions a step [384 candidates over four devices].
     rate : peak learning rate of AdamW, per backbone [1e-4 Contriever, 5e-6 Qwen3].
     warmup : share of the steps in which the rate rises; then it falls to 0 [1,000 steps].

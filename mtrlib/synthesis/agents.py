@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from mtrlib.data.authored.wording import CopyCheck
 from mtrlib.data.schema import Passage, Utterance
 from mtrlib.errors import InputError
+from mtrlib.llm.chat import AS_RELEASED, Sampling, chat_request
 from mtrlib.llm.decide import Asker
 from mtrlib.llm.languages import language_of
 from mtrlib.llm.prompts import Prompt, dialogue, load_prompt, numbered
@@ -19,7 +20,6 @@ from mtrlib.llm.requests import Reply, Request
 from mtrlib.retrieval.text import encoded_text
 from mtrlib.synthesis import guards
 from mtrlib.synthesis.candidates import Candidate, Outcome, Problem, seed_of
-from mtrlib.synthesis.chat import AS_RELEASED, Sampling, chat_request
 from mtrlib.synthesis.claims import read_claim, read_question
 
 PROMPTS = {

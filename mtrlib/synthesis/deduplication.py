@@ -17,9 +17,9 @@ import pandas as pd
 
 from mtrlib import progress
 from mtrlib.data.schema import Benchmark, Passage, Qrels, Turn
+from mtrlib.data.shingles import Hashes, folded, jaccard, shingle_hashes, shingle_set
 from mtrlib.errors import InputError
 from mtrlib.synthesis.minhash import MinHashIndex
-from mtrlib.synthesis.shingles import Hashes, folded, jaccard, shingle_hashes, shingle_set
 
 RECALL = 0.995  # of pairs exactly at the threshold, the least that candidates must reach
 SETS_AT_ONCE = 256  # shingle sets of kept texts held for verification, 15 kB each

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from mtrlib.data.authored.wording import CopyCheck
 from mtrlib.data.schema import Passage
+from mtrlib.llm import text_problems
 from mtrlib.llm.client import NOT_RECORDED
 from mtrlib.llm.languages import same_language
 from mtrlib.llm.parsing import BROKEN_OFF
@@ -47,7 +48,7 @@ def read_reply(reply: Reply, copies: CopyCheck | None = None) -> str | Problem:
     if split_reply(reply.text).broken:
         return Problem("broken")  # reasoning or a JSON object that is never closed
     text = _REASONING_END.sub("", reply.text).strip()
-    reason = text_rules.text_problem(text)
+    reason = text_problems.text_problem(text)
     return Problem(reason) if reason else text
 
 
@@ -60,11 +61,11 @@ def question_problem(question: str, passage: Passage, prompt: Prompt, taken: Seq
     taken : questions that it must not repeat.
     """
     return (
-        text_rules.text_problem(question)
+        text_problems.text_problem(question)
         or ("" if text_rules.has_question_mark(question) else "no_question")
         or ("lacks_options" if text_rules.lacks_options(question) else "")
-        or ("repeats_question" if text_rules.same(question, taken) else "")
-        or ("echo" if text_rules.echoes(question, prompt.text) else "")
+        or ("repeats_question" if text_problems.same(question, taken) else "")
+        or ("echo" if text_problems.echoes(question, prompt.text) else "")
         or ("" if same_language(question, passage.text) else "language")
         or ("" if text_rules.shares_content(question, encoded_text(passage)) else "off_passage")
     )
@@ -77,8 +78,8 @@ def answer_problem(answer: str, candidate: Candidate, prompt: Prompt) -> str:
     others = (candidate.question, candidate.gold[0].text)
     return (
         ("no_answer" if text_rules.gives_no_answer(answer) else "")
-        or ("repeats_question" if text_rules.same(answer, [candidate.question, *asked]) else "")
-        or ("echo" if text_rules.echoes(answer, prompt.text) else "")
+        or ("repeats_question" if text_problems.same(answer, [candidate.question, *asked]) else "")
+        or ("echo" if text_problems.echoes(answer, prompt.text) else "")
         or ("" if all(same_language(answer, text) for text in others) else "language")
         or ("source_wording" if text_rules.speaks_of_source(answer) else "")
     )

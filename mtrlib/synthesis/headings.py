@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mtrlib.synthesis.script_width import width
+from mtrlib.data.script_width import width
 
 MOST_WORDS = 5  # of a heading without marks, as in the published pipeline
 MOST_WIDTH = 60  # of the same, in letters; what counts where words have no spaces

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pandas as pd
 
 from mtrlib.data.schema import Benchmark
+from mtrlib.data.script_width import width
 from mtrlib.synthesis.drafts import DraftConversation
-from mtrlib.synthesis.script_width import width
 
 
 def turn_lengths(benchmark: Benchmark) -> pd.DataFrame:
@@ -20,7 +20,7 @@ def turn_lengths(benchmark: Benchmark) -> pd.DataFrame:
         ``benchmark, conversation_id, turn_number, verbose, context_dependent`` (labels), then
         ``question``, ``answer`` and ``history`` in words (between spaces) and, as
         ``question_letters`` and so on, in letters, in which Chinese compares with English
-        (:func:`mtrlib.synthesis.script_width.width`). No answer counts as missing, not as 0.
+        (:func:`mtrlib.data.script_width.width`). No answer counts as missing, not as 0.
     """
     rows = []
     for turn in benchmark.turns():

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from mtrlib.data.shingles import Hashes, hash_slice
 from mtrlib.errors import InputError
-from mtrlib.synthesis.shingles import Hashes, hash_slice
 
 MOST_HASHES = 400  # values in a signature
 DEVIATIONS = 5  # a pair whose estimate is this far below the threshold is not verified

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mtrlib.data.schema import Passage
-from mtrlib.synthesis.script_width import width
+from mtrlib.data.script_width import width
 
 FEWEST_LINES = 4  # fewer lines are neither a list nor repetitive
 PROSE_WIDTH = 80  # letters from which a line without a full stop still is prose

@@ -10,13 +10,14 @@ import numpy as np
 
 from mtrlib.data.authored.wording import VERBOSE_WORDS, CopyCheck
 from mtrlib.errors import InputError
+from mtrlib.llm import text_problems
+from mtrlib.llm.chat import Sampling, chat_request
 from mtrlib.llm.decide import Asker
 from mtrlib.llm.languages import language_of, same_language
 from mtrlib.llm.prompts import Prompt, dialogue, load_prompt
 from mtrlib.llm.requests import Reply, Request
-from mtrlib.synthesis import guards, text_rules
+from mtrlib.synthesis import guards
 from mtrlib.synthesis.candidates import Candidate, Outcome, Problem, seed_of
-from mtrlib.synthesis.chat import Sampling, chat_request
 from mtrlib.synthesis.drafts import DraftTurn
 
 CONTEXT_DEPENDENT, VERBOSE = "context_dependent", "verbose"
@@ -103,8 +104,8 @@ class Rewriter:
         new = " ".join(text.strip("\"'“”「」 \n").split())
         earlier = [u.text for u in candidate.history if u.role == "user"]
         reason = (
-            ("echo" if text_rules.echoes(new, prompt.text) else "")
-            or ("repeats_question" if text_rules.same(new, earlier) else "")
+            ("echo" if text_problems.echoes(new, prompt.text) else "")
+            or ("repeats_question" if text_problems.same(new, earlier) else "")
             or ("" if same_language(new, candidate.question) else "language")
             or wording_problem(new, candidate.question, self.style)
         )
@@ -124,7 +125,7 @@ def wording_problem(new: str, old: str, style: str) -> str:
     """
     if _PREFACE.search(new) and not _PREFACE.search(old):
         return "preface"
-    if text_rules.same(new, [old]):
+    if text_problems.same(new, [old]):
         return "unchanged"
     marks = [sum(text.count(mark) for mark in "?？") for text in (new, old)]
     parts = [len(_PARTS.findall(text)) for text in (new, old)]

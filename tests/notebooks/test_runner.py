@@ -213,3 +213,17 @@ def test_form_names_each_problem(make_notebook: Make) -> None:
     ):
         assert problem in found
     assert "cell 6" not in found
+
+
+def test_another_profile_brings_its_own_values_for_declared_parameters(make_notebook: Make) -> None:
+    cells = {"parameters": 'PROFILE = "default"\nSTEPS = 80\nVERIFIERS = ["none"]\nSEED = 13'}
+    path = make_notebook("04_steps", cells)
+    (plain,) = jobs.plan([path], "default")
+    assert plain.values == {}
+    (smoke,) = jobs.plan([path], "smoke")
+    assert smoke.values["STEPS"] == profiles.PROFILES["smoke"].STEPS != 80
+    assert smoke.profile.overrides == {}
+    (given,) = jobs.plan([path], "smoke", {"STEPS": 7})
+    assert given.profile.STEPS == 7
+    (same,) = jobs.plan([path], "smoke", {"STEPS": 80})
+    assert same.profile.STEPS == 80

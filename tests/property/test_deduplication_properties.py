@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mtrlib.data.schema import Benchmark, Conversation, Passage, Qrels, Turn
+from mtrlib.data.shingles import folded, jaccard, shingle_set
 from mtrlib.synthesis.chunking import chunk, tidied
 from mtrlib.synthesis.deduplication import deduplicate, moved_gold
 from mtrlib.synthesis.headings import find_headings
-from mtrlib.synthesis.shingles import folded, jaccard, shingle_set
 
 fast = settings(max_examples=80, deadline=None)
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from mtrlib.data.schema import Benchmark, Conversation, Passage, Qrels, Turn
+from mtrlib.data.shingles import folded, jaccard, shingle_hashes, shingle_set
 from mtrlib.errors import InputError
 from mtrlib.synthesis.deduplication import Removal, deduplicate, moved_gold
 from mtrlib.synthesis.minhash import MOST_HASHES, MinHashIndex, banding
-from mtrlib.synthesis.shingles import folded, jaccard, shingle_hashes, shingle_set
 
 
 def corpus(*texts: str) -> list[Passage]:

@@ -107,7 +107,8 @@ def test_settings_that_make_no_sense_are_refused(wrong):
 
 def result(asked: tuple[int, int], run_name: str) -> RvrResult:
     costs = pd.DataFrame([{"calls": asked[0], "cached": asked[1]}])
-    return RvrResult(Run(run_name, {}), pd.DataFrame(), costs)
+    empty = pd.DataFrame()
+    return RvrResult(Run(run_name, {}), empty, costs, empty, empty)
 
 
 def test_trade_off_pairs_each_cheaper_verifier_with_the_full_one():

@@ -12,12 +12,12 @@ from mtrlib.data.schema import Passage
 from mtrlib.errors import CoverageError, FetchError
 from mtrlib.llm import local_server
 from mtrlib.llm.accounts import Limits
+from mtrlib.llm.chat import Sampling
 from mtrlib.llm.client import Client
 from mtrlib.llm.convert import converted_model
 from mtrlib.llm.endpoints import Endpoint
 from mtrlib.llm.store import ReplyStore
 from mtrlib.synthesis.agents import Agents
-from mtrlib.synthesis.chat import Sampling
 from mtrlib.synthesis.drafts import Synthesised, as_conversation
 from mtrlib.synthesis.generation import generate
 from mtrlib.synthesis.key_log import KeyLog

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from mtrlib.data.schema import Passage
+from mtrlib.data.script_width import width
 from mtrlib.errors import InputError
 from mtrlib.synthesis.quality import Decision, Heuristics, surface
 from mtrlib.synthesis.quality_model import ClassifierQuality
-from mtrlib.synthesis.script_width import width
 
 PROSE = (
     "The mill stands where the river bends, and its wheel has turned since the harbour was "

@@ -169,7 +169,7 @@ def test_no_passage_is_judged_twice_and_the_budget_says_whom_it_is_spent_on():
 def test_mask_retrieves_as_many_more_as_it_passes_over():
     """Trap 10: else fewer than K new passages would be left."""
     later = Toy("f_r", lambda text: "abcdefghijkl")
-    found = run(Accepts("b"), later)
+    found = run(Accepts("b"), later, seen="mask")
     assert [depth for _, depth in later.asked] == [4 + SPARE + 4]
     assert row(found, 2)["retrieved"] == 4
     assert out(found) == "befg"
@@ -178,7 +178,7 @@ def test_mask_retrieves_as_many_more_as_it_passes_over():
 def test_unread_and_unjudged_passages_may_come_back():
     """Trap 21: an unreadable reply is a rejection, counted, but no verdict."""
     verifier = Accepts("b", mute="ac")
-    found = run(verifier, Toy("f_r", lambda text: "abcde"), rounds=3)
+    found = run(verifier, Toy("f_r", lambda text: "abcde"), rounds=3, seen="mask")
     assert out(found) == "bac"  # d was rejected; e in round 2
     counts = row(found, 1)
     assert (counts["unread"], counts["accepted"], counts["verified"]) == (2, 1, 4)

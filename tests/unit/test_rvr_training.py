@@ -25,10 +25,6 @@ from mtrlib.rvr.training import TrainedRetriever, train_retriever
 from mtrlib.rvr.training_set import TrainingSet
 from mtrlib.rvr.training_settings import TrainingSettings
 
-pytest.importorskip(
-    "datasets", reason="the trainer needs `datasets`, which the lock does not have yet"
-)
-
 WORDS = (
     "which ones of question documents title text river boat lake hill moor dale fell beck".split()
 )
@@ -370,3 +366,9 @@ def test_two_steps_of_minilm_with_gradient_caching():
     assert np.isfinite(found.curves["loss"].dropna()).all()
     assert len(VectorSearcher(found.spec, PASSAGES).search({"q": "river"}, 5).ids("q")) == 5
     assert found.changed
+
+
+def test_a_step_is_one_batch_and_one_move_of_the_rate(tmp_path: Path):
+    """Trap 20: with accumulation, steps and the schedule would count different things."""
+    arguments = trainer._arguments(FAST, tmp_path)
+    assert (arguments.max_steps, arguments.gradient_accumulation_steps) == (FAST.steps, 1)

@@ -69,8 +69,9 @@ def _chunk(record: dict[str, Any], source: str, path: Path) -> Passage:
 
 
 def _recognises(path: Path) -> bool:
-    if path.is_dir():
-        return any(path.glob(_PATTERN))
+    if path.is_dir():  # beside questions the chunk files are read one by one
+        files = {f for f in path.iterdir() if f.is_file() and not f.name.startswith(".")}
+        return bool(files) and files == set(path.glob(_PATTERN))
     head = packed_head(path)
     return head.startswith("{") and '"contents"' in head and '"meta"' in head
 

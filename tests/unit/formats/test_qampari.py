@@ -173,8 +173,9 @@ def test_chunks_stream_from_files_and_folders(tmp_path: Path):
         [chunk("0042__0", "N/A"), chunk("0042__1", "None")],
     )
     lines(tmp_path / "wikipedia_chunks_1.jsonl", [chunk("7e2__0", " A  Lake ")])
-    (tmp_path / "other.jsonl").write_text("no chunk\n")
     assert qampari_chunks.FORMAT.recognises(tmp_path)
+    (tmp_path / "other.jsonl").write_text("no chunk\n")
+    assert not qampari_chunks.FORMAT.recognises(tmp_path)  # questions beside it are read as well
     assert qampari_chunks.FORMAT.recognises(tmp_path / "wikipedia_chunks_0.jsonl.gz")
     first, second, third = qampari_chunks.read_chunks(tmp_path)
     assert (first.passage_id, first.title, first.text) == ("0042__0", "N/A", "Some words.")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from mtrlib.synthesis.script_width import DENSE, DENSE_WEIGHT, OTHER_WEIGHT
+from mtrlib.data.script_width import DENSE, DENSE_WEIGHT, OTHER_WEIGHT
 
 WINDOW = 15  # weight of a shingle: 5 letters or 3 dense characters
 
