@@ -54,6 +54,9 @@ class Profile:
     CONTEXT : M of RVR; 0 = as published for the encoder.
     SEEN : whether passages judged before may come back, ``allow`` or ``mask``.
     VERIFIERS : names of verifiers, see :mod:`mtrlib.reporting.rvr_verifiers`.
+    TURNS : the conversations whose turns are rewritten: ``mtr-mini``, or a folder.
+    REWRITER : ``recorded`` (rewrites-mini), ``rules``, or an endpoint.
+    GATES : file with the thresholds of query rewriting; empty = ``data/gates.yaml``.
     """
 
     PROFILE: str
@@ -80,12 +83,15 @@ class Profile:
     LIST_RULE: str = "answers"
     ENCODERS: tuple[str, ...] = ("minilm",)
     RECIPES: tuple[str, ...] = ("initial", "later")
-    STEPS: int = 80
+    STEPS: int = 60
     ROUNDS: int = 2
     BUDGET: int = 20
     CONTEXT: int = 3
     SEEN: str = "allow"
     VERIFIERS: tuple[str, ...] = ("none", "lexical", "minilm", "feature", "oracle")
+    TURNS: str = "mtr-mini"
+    REWRITER: str = "recorded"
+    GATES: str = ""
 
     @property
     def overrides(self) -> dict[str, Any]:

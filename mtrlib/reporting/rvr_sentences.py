@@ -40,8 +40,10 @@ def compared_pairs(best: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     ]
 
 
-def finding_sentences(differences: pd.DataFrame, best: str) -> list[str]:
-    """Per finding of the paper: does it reproduce here, by the intervals of both measures?
+def finding_sentences(differences: pd.DataFrame, best: str, level: float = 0.05) -> list[str]:
+    """Per finding of the paper: does it reproduce here, by the corrected p-values?
+
+    The interval alone would not do for MRecall, where a handful of questions change.
 
     Parameters
     ----------
@@ -56,7 +58,9 @@ def finding_sentences(differences: pd.DataFrame, best: str) -> list[str]:
         if not own:
             said.append(f"{claim}: NOT RUN")
             continue
-        shown = "; ".join(f"{r['measure']} {_change(r)}, {_reading(r)}" for r in own)
+        shown = "; ".join(
+            f"{r['measure']} {_change(r)}, p = {r['p_holm']:.3f}, {_reading(r, level)}" for r in own
+        )
         said.append(f"{claim} ({from_} to {to}): {shown}")
     return said
 
@@ -157,7 +161,7 @@ def _change(row: Mapping[Any, Any]) -> str:
     return f"{100 * row['difference']:+.1f} {ends}"
 
 
-def _reading(row: Mapping[Any, Any]) -> str:
-    if row["ci_low"] > 0:
-        return "reproduces"
-    return "the opposite" if row["ci_high"] < 0 else "inside the noise"
+def _reading(row: Mapping[Any, Any], level: float) -> str:
+    if row["p_holm"] >= level:
+        return "inside the noise"
+    return "reproduces" if row["difference"] > 0 else "the opposite"

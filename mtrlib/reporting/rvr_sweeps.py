@@ -75,6 +75,14 @@ def all_round_gains(grid: Grid) -> pd.DataFrame:
     )
 
 
+def gains_table(gains: pd.DataFrame, encoder: str) -> pd.DataFrame:
+    """The gains of one encoder to read: per run and round, rounded."""
+    own = gains[gains["encoder"] == encoder].set_index(["system", "verifier", "round"])
+    return own[["retrieved", "accepted", "new_gold", "new_answers", "answers_per_accepted"]].round(
+        2
+    )
+
+
 def stacked(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Sweeps in one table; the name of each is added to its systems."""
     return pd.concat(

@@ -71,11 +71,11 @@ def training_table(retrievers: Retrievers, paper: Mapping[str, Any]) -> pd.DataF
     return table.rename_axis("run")
 
 
-def tidy_curves(curves: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Curves of all recipes in one long table: ``recipe, step, series, value``."""
-    parts = [
-        curve.melt("step", var_name="series").dropna().assign(recipe=recipe)
-        for recipe, curve in curves.items()
-    ]
+def tidy_curves(curves: Mapping[str, pd.DataFrame], best: Mapping[str, int]) -> pd.DataFrame:
+    """Curves of all recipes in one long table: ``recipe, step, series, value, kept``."""
+    parts = []
+    for recipe, curve in curves.items():
+        long = curve.astype({"step": int}).melt("step", var_name="series").dropna()
+        parts.append(long.assign(recipe=recipe, kept=long["step"] == best[recipe]))
     table = pd.concat(parts, ignore_index=True)
-    return table.astype({"step": int})[["recipe", "step", "series", "value"]]
+    return table[["recipe", "step", "series", "value", "kept"]]

@@ -68,25 +68,29 @@ def _tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
+KEPT = 2**14  # texts whose tokens are remembered, some 40 MB
+
+
 class TokenCounter:
-    """Counts tokens as the encoder will, without loading torch."""
+    """Counts tokens as the encoder will, without loading torch; texts come again and again."""
 
     def __init__(self, spec: RetrieverSpec) -> None:
         self._tokenizer = _tokenizer(model_folder(spec))
+        self._ends = lru_cache(maxsize=KEPT)(self._encoded)
         special = self._tokenizer.num_special_tokens_to_add(is_pair=False)
         self.query_budget = spec.max_length - special - self(spec.query_prompt)
         self.passage_budget = spec.max_length - special - self(spec.passage_prompt)
 
     def __call__(self, text: str) -> int:
         """Tokens of ``text`` without special tokens."""
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return len(self._ends(text))
 
     def cut(self, text: str, budget: int) -> str:
         """The longest beginning of ``text`` that its first ``budget`` tokens cover.
 
         This is what is left of it where an encoder truncates on the right.
         """
-        ends = [end for _, end in self._tokenizer.encode(text, add_special_tokens=False).offsets]
+        ends = self._ends(text)
         if len(ends) <= budget:
             return text
         return text[: ends[budget - 1]] if budget > 0 else ""
@@ -94,3 +98,8 @@ class TokenCounter:
     def count_many(self, texts: list[str]) -> list[int]:
         """Tokens of each text."""
         return [len(e.ids) for e in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
+
+    def _encoded(self, text: str) -> tuple[int, ...]:
+        """Where each token of the text ends."""
+        found = self._tokenizer.encode(text, add_special_tokens=False)
+        return tuple(end for _, end in found.offsets)

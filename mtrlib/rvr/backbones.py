@@ -26,7 +26,7 @@ class Backbone:
     frozen_layers: int | None = 3
     negatives: int = 0
     mini_batch: int = 0
-    check_every: int = 40
+    check_every: int = 30
 
     def training(self, recipe: Recipe, *, steps: int, context: int, seed: int) -> TrainingSettings:
         """Settings of a training run; ``context`` 0 = the encoder's own M."""

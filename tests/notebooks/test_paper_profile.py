@@ -52,7 +52,7 @@ def test_qampari_with_three_encoders_and_an_llm(qampari_folder: Path, tmp_path: 
     retrievers.write_text(text, encoding="utf-8")
     endpoints.write_text(ENDPOINT.format(url=llm_url), encoding="utf-8")
     build = tmp_path / "build"
-    given = f"LISTS={qampari_folder} BUDGET=10 STEPS=2 RECIPES=[initial,later] LIVE=true"
+    given = f"LISTS={qampari_folder} BUDGET=10 STEPS=2 LIVE=true"
     ran = subprocess.run(
         [
             *(sys.executable, "-m", "mtrlib.reporting", "run", "--profile", "paper", "--nb", "05"),

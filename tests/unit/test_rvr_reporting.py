@@ -50,7 +50,7 @@ def questions(split: str, n: int) -> tuple[ListQuestion, ...]:
 LISTS = ListSet(
     "toy",
     PASSAGES,
-    {"train": questions("train", 2), "dev": questions("dev", 2), "test": questions("test", 4)},
+    {"train": questions("train", 2), "dev": questions("dev", 2), "test": questions("test", 8)},
     {},
 )
 
@@ -162,8 +162,8 @@ def test_grid_scores_every_rule_and_keeps_every_run(grid):
         "answers", "clusters", "passages", "all_gold",
     }  # fmt: skip
     single = values.loc[("base_single", "-", "answers"), "recall"]
-    assert single.tolist() == pytest.approx([1 / 3] * 4)
-    assert values.loc[("base_base", "lexical", "answers"), "mrecall"].tolist() == [1.0] * 4
+    assert single.tolist() == pytest.approx([1 / 3] * 8)
+    assert values.loc[("base_base", "lexical", "answers"), "mrecall"].tolist() == [1.0] * 8
     counts, seconds = rvr_grid.efficiency(grid)
     assert counts["searches"].tolist() == [2.0, 2.0]
     assert counts["judged"].tolist() == [3.0, 3.0]
@@ -176,7 +176,7 @@ def test_means_differences_and_sentences(grid):
     found = rvr_tables.means(grid.per_question, PROFILE, rng)
     assert ((found["ci_low"] <= found["value"]) & (found["value"] <= found["ci_high"])).all()
     table = rvr_tables.main_table(found, PROFILE)
-    assert table.loc[("minilm", "base_single", "-", 4), "Recall@3"] == "33.3 [33.3, 33.3]"
+    assert table.loc[("minilm", "base_single", "-", 8), "Recall@3"] == "33.3 [33.3, 33.3]"
     pairs = rvr_sentences.compared_pairs("lexical")
     differences = rvr_tables.differences(grid.per_question, pairs, PROFILE, rng)
     assert set(differences["to"]) == {"base_base, lexical"}  # the only pair that was run
