@@ -30,6 +30,7 @@ FILES = {
     "begin": ("begin_dev_cmu.tsv", "begin_dev_wow.tsv", "begin_test_wow.tsv"),
     "clapnq": ("closed_corpus.jsonl", "closed_queries.jsonl"),
     "inscit": ("corpus.jsonl", "qrels.tsv", "queries.jsonl"),
+    "mtrag_un": ("corpus.jsonl",),
 }
 
 

@@ -1,4 +1,4 @@
-"""``make real``: the judges that need no LLM against people, and RVR, on real sets.
+"""``make real``: the judges that need no LLM against people, RVR and rewriting, on real sets.
 
 Results go to ``data/results/real`` (:mod:`mtrlib.reporting.real_results`, which also says what
 each figure is). A pack that is not there is skipped and named.
@@ -19,7 +19,7 @@ from mtrlib.audit.judges import build_judges
 from mtrlib.data.benchmarks import load_benchmark
 from mtrlib.errors import InputError, run_main
 from mtrlib.profiles import Profile
-from mtrlib.reporting import real_inscit, real_rvr, real_sets, results
+from mtrlib.reporting import real_inscit, real_rewriting, real_rvr, real_sets, results
 from mtrlib.reporting.real_comparison import (
     CROSS_FITTED,
     compared,
@@ -73,6 +73,7 @@ def measure(packs: Mapping[str, Path], profile: Profile) -> Measurement:
         rows.append(people_of_mtrag(packs["mtrag_human"], profile))
     if "inscit" in packs:
         tables |= real_rvr.measure(packs["inscit"], profile)
+    tables |= real_rewriting.measure(packs, profile)
     return Measurement({"validation": pd.concat(rows, ignore_index=True), **tables}, counts)
 
 

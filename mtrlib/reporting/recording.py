@@ -27,7 +27,7 @@ from mtrlib.llm.recorded import Committed, commit_replies
 from mtrlib.llm.store import ReplyStore, store_path
 from mtrlib.reporting.pipeline_run import frozen, run_pipeline
 from mtrlib.reporting.rvr_retrievers import Retrievers
-from mtrlib.reporting.rvr_runs import first_pairs
+from mtrlib.reporting.rvr_runs import RECORDED_BUDGET, first_pairs
 from mtrlib.rvr.llm_verifier import LlmVerifier
 
 ALIAS = "smollm2"
@@ -68,7 +68,8 @@ def record_rvr() -> Committed:
     """Verify the first lists of the untrained encoder with the local LLM; commit what it says."""
     profile = profiles.load("default", RECIPES=[])
     lists = load_list_set(profile)
-    pairs = first_pairs(Retrievers(lists, {profile.ENCODERS[0]: {}}, {}), profile)
+    untrained = Retrievers(lists, {profile.ENCODERS[0]: {}}, {})
+    pairs = first_pairs(untrained, profile, RECORDED_BUDGET)
     with local_client() as client:
         verifier = LlmVerifier(ALIAS, client)
         verifier.verify(pairs)

@@ -26,6 +26,7 @@ from mtrlib.rvr.settings import Verifier
 
 LEXICAL = "bm25"
 RECORDED = "smollm2"  # whose replies on the first lists are committed
+RECORDED_BUDGET = 10  # passages of each list that it was asked about: a reply takes a second
 DEPTH_FACTOR = 5  # lists that MMR re-ranks are this many times as long as its output
 
 
@@ -119,16 +120,21 @@ def run_recorded(grid: Grid, verifiers: Verifiers, systems: Sequence[str]) -> No
     record``), which are the same on every machine; on other sets nothing is run.
     """
     for system in systems if grid.retrievers.lists.name == LIST_MINI else ():
-        client = open_client(RECORDED, replay_only=True)
-        grid.loop(next(iter(grid.retrievers.trained)), system, LlmVerifier(RECORDED, client))
+        verifier = LlmVerifier(
+            f"{RECORDED}, B = {RECORDED_BUDGET}", open_client(RECORDED, replay_only=True)
+        )
+        encoder = next(iter(grid.retrievers.trained))
+        grid.loop(encoder, system, verifier, budget=RECORDED_BUDGET)
 
 
-def first_pairs(retrievers: Retrievers, profile: Profile) -> list[tuple[ListQuestion, Passage]]:
+def first_pairs(
+    retrievers: Retrievers, profile: Profile, budget: int
+) -> list[tuple[ListQuestion, Passage]]:
     """What a verifier is asked in the first round of the untrained encoder."""
     lists, encoder = retrievers.lists, next(iter(retrievers.trained))
     questions = lists.questions[profile.LIST_SPLIT]
     base = retrievers.searcher(encoder)
-    run = single_round(questions, base, lists.by_id, profile.BUDGET)
+    run = single_round(questions, base, lists.by_id, budget)
     return [(q, lists.by_id[i]) for q in questions for i in run.ids(q.question_id)]
 
 
@@ -146,6 +152,6 @@ def cost_lines(
     verifier = verifiers.make(name, accept=1)
     if not isinstance(verifier, LlmVerifier):
         return [f"{name} runs here and costs no money"]
-    plan = verifier.client.plan(verifier.requests(first_pairs(retrievers, profile)))
+    plan = verifier.client.plan(verifier.requests(first_pairs(retrievers, profile, profile.BUDGET)))
     sent = "LIVE: missing replies are asked for" if profile.LIVE else "not LIVE: nothing is sent"
     return [f"{name}, one first round; {sent}", plan.table().to_string()]

@@ -20,7 +20,9 @@ from mtrlib.rvr.verifiers import Cascade, Score, ScoreVerifier
 
 CONFIDENCE = 0.9  # of the paired intervals here: one-sided bounds of 95%
 EXPECTED = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0)  # acceptances still expected
-BANDS = ((0.02, 0.98), (0.05, 0.95), (0.1, 0.9), (0.15, 0.8), (0.2, 0.7), (0.2, 0.5), (0.3, 0.6), (0.3, 0.4))
+LOWS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.2, 0.3, 0.3)
+HIGHS = (0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.6, 0.4)
+BANDS = tuple(zip(LOWS, HIGHS, strict=True))  # of probability, between which is asked
 MOST_CALLS, MOST_LOSS = 0.4, 0.02
 CHEAPEST = "minilm"  # a cosine that a dense search has anyway
 

@@ -52,7 +52,7 @@ def oracle_bound(
     Seed 004, first section: below 3, 3 to 8, above 8 points.
     """
     original = {t.query_id: (texts or {}).get(t.query_id, t.raw_utterance) for t in turns}
-    usable, fell_back = usable_rewrites(original, rewrites)
+    usable, fell_back = _usable(original, rewrites)
     search = remembered(searcher)
     runs = [search.search(t, k) for t in (original, original | usable)]
     before, after = (_recall(qrels, run, turns, k) for run in runs)
@@ -99,7 +99,7 @@ def best_of(
     after = before.copy()
     lost = dict.fromkeys(original, "no usable rewrite")
     for rewrites in candidates.values():
-        usable, _ = usable_rewrites(original, rewrites)
+        usable, _ = _usable(original, rewrites)
         for query_id in usable:
             lost.pop(query_id, None)
         found = _recall(qrels, search.search(original | usable, k), turns, k)
@@ -115,7 +115,7 @@ def best_of(
     return _judged("best_of", search.spec.name, k, (before, after), points, gate, lost, len(turns))
 
 
-def usable_rewrites(
+def _usable(
     original: Mapping[str, str], rewrites: Mapping[str, str | None]
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Rewrites that may be searched, and for the other queries why not."""

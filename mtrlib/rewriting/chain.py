@@ -46,7 +46,7 @@ class Chain:
             raise InputError(f"a chain of {names}. Mend: one or more different methods.")
         if unknown := sorted(self.off - set(names)):
             raise InputError(f"{unknown[0]!r} is switched off, but the steps are {names}.")
-        check_order(names)
+        _check_order(names)
 
     @property
     def name(self) -> str:
@@ -86,7 +86,7 @@ class Chain:
         return _merged(planned.query_id, settled) if settled else planned
 
 
-def check_order(names: Sequence[str]) -> None:
+def _check_order(names: Sequence[str]) -> None:
     """Refuse an order in which a step comes before one that it needs.
 
     Raises

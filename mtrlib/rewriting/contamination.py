@@ -16,7 +16,7 @@ HYPOTHETICAL = "hypothetical"  # name of the path
 
 
 def contamination(
-    applied: MethodRun, known: Mapping[str, Sequence[str]], passages: Mapping[str, str]
+    applied: MethodRun, known: Mapping[str, Sequence[str]], passages: Mapping[str, Mentioned]
 ) -> pd.DataFrame:
     """Per query, how many passages of the HyDE path hold an invented entity.
 
@@ -25,7 +25,7 @@ def contamination(
     applied : a run of HyDE.
     known : query id -> texts that license an entity: the query (with its history, where the
         original text leans on it) and the gold passages.
-    passages : passage id -> text with title.
+    passages : passage id -> text with title, for example ``Truth.mentions``.
 
     Returns
     -------
@@ -48,14 +48,14 @@ def contamination(
             continue
         found = sorted({e for p in paths for e in invented(p.text, *known[query_id])})
         ids = [i for p in paths for i in applied.lists[query_id][p.name]]
-        held = sum(Mentioned(passages[i]).any(found) for i in ids) if found else 0
+        held = sum(passages[i].any(found) for i in ids) if found else 0
         rows.append((query_id, len(ids), held, "; ".join(found)))
     columns = ["query_id", "listed", "contaminated", "invented"]
     return pd.DataFrame(rows, columns=columns).set_index("query_id")
 
 
 def contamination_rate(
-    applied: MethodRun, known: Mapping[str, Sequence[str]], passages: Mapping[str, str]
+    applied: MethodRun, known: Mapping[str, Sequence[str]], passages: Mapping[str, Mentioned]
 ) -> float:
     """Contaminated passages over all passages of the HyDE paths; NaN without any."""
     table = contamination(applied, known, passages)

@@ -11,9 +11,8 @@ from typing import Literal
 
 import pandas as pd
 
-from mtrlib.data.schema import Passage, Turn
+from mtrlib.data.schema import Turn
 from mtrlib.errors import InputError
-from mtrlib.retrieval.text import encoded_text
 from mtrlib.rewriting.mentions import Mentioned, plain
 from mtrlib.rewriting.methods import MethodRun
 from mtrlib.rewriting.plans import Lists, Path, Planned
@@ -91,7 +90,7 @@ class Coreference:
         if found is None:
             off = "no trigger" if turn.history else "no history"
             return Planned(turn.query_id, off=off)
-        low = is_low(found.confidence, self.confidence_min)
+        low = _is_low(found.confidence, self.confidence_min)
         kept = self.keep_original == "always" or (self.keep_original == "low_confidence" and low)
         # a query that came back as it was adds no path, and is no failure either
         new = [t for t in found.texts[:1] if plain(t) != plain(text)]
@@ -115,24 +114,24 @@ class Coreference:
         )
 
 
-def is_low(confidence: float | None, least: float) -> bool:
+def _is_low(confidence: float | None, least: float) -> bool:
     """Whether a confidence is below the limit; None is, the limit itself is not.
 
-    >>> is_low(0.6, 0.6), is_low(0.59, 0.6), is_low(None, 0.6)
+    >>> _is_low(0.6, 0.6), _is_low(0.59, 0.6), _is_low(None, 0.6)
     (False, True, True)
     """
     return confidence is None or confidence < least
 
 
 def over_completion(
-    applied: MethodRun, passages: Mapping[str, Passage], *, above: float = 0.8
+    applied: MethodRun, passages: Mapping[str, Mentioned], *, above: float = 0.8
 ) -> pd.DataFrame:
     """How far entities that were filled in rule what was retrieved: the review list.
 
     Parameters
     ----------
     applied : a run of :class:`Coreference`.
-    passages : passage id -> passage.
+    passages : passage id -> text with title, for example ``Truth.mentions``.
     above : share of the fused list from which (exclusively) a case is for review.
 
     Returns
@@ -151,7 +150,7 @@ def over_completion(
     for query_id in applied.used:
         notes = applied.plans[query_id].notes
         ids = applied.run.ids(query_id)
-        texts = [Mentioned(encoded_text(passages[i])) for i in ids]
+        texts = [passages[i] for i in ids]
         query = Mentioned(notes["text"])
         for entity in notes["entities"]:
             if query.has(entity) or not ids:

@@ -40,5 +40,9 @@ class CorpusWords:
         ``tf * ln(1 + N / df)``; ties by token, descending as everywhere. No model is needed.
         """
         counts = Counter(tokenize(encoded_text(passage)))
-        weight = {t: tf * math.log1p(self.n / max(1, self._df[t])) for t, tf in counts.items()}
+        weight = {t: counts[t] * idf for t, idf in self.idf(counts).items()}
         return sorted(weight, key=lambda t: (round(weight[t], 9), t), reverse=True)[:n]
+
+    def idf(self, tokens: Iterable[str]) -> dict[str, float]:
+        """Token -> ``ln(1 + N / df)``; a token that no passage has weighs as one of a single."""
+        return {t: math.log1p(self.n / max(1, self._df[t])) for t in tokens}

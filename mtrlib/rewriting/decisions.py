@@ -70,8 +70,10 @@ def decide(
 
     Launch: net > 0 with the lower end of its interval above 0, and every condition of the gate
     met. Hold: a condition fails, its whole interval on the wrong side. Undecided: nothing
-    fails, but an interval holds its threshold. What nobody measured (latency of recorded
-    rewrites) neither helps nor hinders, and stands under ``change``. [D]
+    fails, but an interval holds its threshold; and always where the method was used for fewer
+    queries than a label must have examples, since the interval of a handful of conversations is
+    no interval, and proves a harm as little as a gain. [D] What nobody measured (latency of
+    recorded rewrites) neither helps nor hinders, and stands under ``change``. [D]
 
     Parameters
     ----------
@@ -98,8 +100,14 @@ def decide(
     )  # fmt: skip
     gate = gate_conditions(method, used, groups, gates, bound=bound, attribution=attribution, **how)
     conditions = (first, *gate)
-    verdict = _verdict(conditions, net)
+    few = len(used) < gates.labels_min_examples
+    verdict = UNDECIDED if few else _verdict(conditions, net)
     why, change, needed = _reasons(verdict, conditions)
+    if few:
+        least = gates.labels_min_examples
+        needed = math.ceil(len(table) * least / len(used))
+        why = f"used for {len(used)} queries, at least {least} are needed"
+        change = projection(needed, len(table))
     return Decision(
         method, system, verdict, conditions, nets, len(used), n_failed, len(table),
         float(used["calls"].mean()), float(used["seconds"].mean(skipna=False)),

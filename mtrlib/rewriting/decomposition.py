@@ -79,7 +79,7 @@ class Decomposition:
         """Drop all sub-queries where two of them find nearly the same."""
         if not planned.paths:
             return planned
-        shared = largest_overlap([lists[path.name] for path in planned.paths])
+        shared = _largest_overlap([lists[path.name] for path in planned.paths])
         notes = {**planned.notes, "overlap": shared}
         if self.overlap and shared > self.overlap_max:
             return dataclasses.replace(planned, paths=(), off=_OVERLAP, notes=notes)
@@ -99,6 +99,6 @@ def overlap(a: Sequence[str], b: Sequence[str]) -> float:
     return len(first & second) / least if least else 0.0
 
 
-def largest_overlap(lists: Sequence[Sequence[str]]) -> float:
+def _largest_overlap(lists: Sequence[Sequence[str]]) -> float:
     """The largest overlap over all pairs; 0 with fewer than two lists."""
     return max((overlap(a, b) for a, b in combinations(lists, 2)), default=0.0)

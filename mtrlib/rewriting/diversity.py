@@ -40,17 +40,24 @@ class Diverse:
 def encoder_vectors(name: str) -> Vectors:
     """Vectors of a registered retriever's queries, from the cache of embeddings.
 
+    A text keeps the vector of its first batch, so that no batch changes a cosine.
+
     Raises
     ------
     InputError, FetchError
         As :func:`mtrlib.retrieval.search.searcher`.
     """
     spec = retriever_spec(name)
+    known: dict[str, np.ndarray] = {}
 
     def vectors(texts: Sequence[str]) -> np.ndarray:
-        ids = [str(i) for i in range(len(texts))]
-        found = embeddings(spec, ids, list(texts), spec.query_prompt, f"{name} variants")
-        return found.toarray() if hasattr(found, "toarray") else found
+        new = sorted(set(texts) - set(known))
+        if new:
+            ids = [str(i) for i in range(len(new))]
+            found = embeddings(spec, ids, new, spec.query_prompt, f"{name} variants")
+            dense = found.toarray() if hasattr(found, "toarray") else found
+            known.update(zip(new, dense, strict=True))
+        return np.stack([known[text] for text in texts])
 
     return vectors
 

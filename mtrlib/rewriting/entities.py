@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from mtrlib.rewriting.mentions import Mentioned
 
@@ -83,6 +84,11 @@ def invented(hypothetical: str, *known: str) -> list[str]:
     The gold is needed, so this measures a rewriter; it is no guard of a live system. What a
     passage says in other words ("1,956" for "1956") counts as invented.
     """
+    return list(_invented(hypothetical, known))
+
+
+@lru_cache(maxsize=2**14)  # one text is asked again for every retriever
+def _invented(hypothetical: str, known: tuple[str, ...]) -> tuple[str, ...]:
     texts = [Mentioned(text) for text in known]
     found = {*numbers(hypothetical), *names(hypothetical)}
-    return sorted(e for e in found if not any(t.has(e) for t in texts))
+    return tuple(sorted(e for e in found if not any(t.has(e) for t in texts)))

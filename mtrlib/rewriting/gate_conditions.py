@@ -52,9 +52,9 @@ def gate_conditions(
         found.append(
             _rate("contamination", used, groups, how, "contaminated", "listed", most, "below")
         )
-        found.append(repeated_gain(used, groups, gates.hyde.repeats_in_parts, rng))
+        found.append(_repeated_gain(used, groups, gates.hyde.repeats_in_parts, rng))
     if gates.latency_budget_ms is not None:
-        found.append(latency(used, gates.latency_budget_ms))
+        found.append(_latency(used, gates.latency_budget_ms))
     return found
 
 
@@ -160,7 +160,7 @@ def _label(attribution: Attribution | None, label: str, gates: Gates) -> Conditi
                      attribution.n_queries, needed, note)  # fmt: skip
 
 
-def repeated_gain(
+def _repeated_gain(
     used: pd.DataFrame, groups: Mapping[str, str], parts: int, rng: np.random.Generator
 ) -> Condition:
     """A gain that repeats: ΔRecall@20 above 0 in each of several disjoint parts. [D]
@@ -180,7 +180,7 @@ def repeated_gain(
     return condition(name, float(gains.min()), 0.0, "above", n=len(used))
 
 
-def latency(used: pd.DataFrame, budget_ms: float) -> Condition:
+def _latency(used: pd.DataFrame, budget_ms: float) -> Condition:
     """Added time per query at the 99th percentile against the budget; ms.
 
     Seconds of a batch shared out over its texts: throughput on the machine that ran it. Not

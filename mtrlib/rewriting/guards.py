@@ -11,6 +11,7 @@ import dataclasses
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 
 from mtrlib.llm.languages import script_of
 from mtrlib.llm.reply_text import split_reply
@@ -95,24 +96,27 @@ def text_guard(text: object, original: str) -> str:
     ``not text``, ``empty``, ``placeholder``, ``error_text``, ``refusal``, ``too long``,
     ``another script``.
     """
-    if not isinstance(text, str):
-        return "not text"
+    return _text_guard(text, original) if isinstance(text, str) else "not text"
+
+
+@lru_cache(maxsize=2**16)  # recorded rewrites come by again with every method and retriever
+def _text_guard(text: str, original: str) -> str:
     if len(text) > _LONGEST:
         return "too long"
     if problem := text_problem(text):
         return problem
     if not plain(text):
         return "empty"
-    scripts = {main_script(text), main_script(original)} - {""}
+    scripts = {_main_script(text), _main_script(original)} - {""}
     return "" if len(scripts) < 2 else "another script"
 
 
-def main_script(text: str) -> str:
+def _main_script(text: str) -> str:
     """Script that a text is written in; a few Latin terms in a Chinese query change nothing.
 
     A dense character weighs four Latin letters, about as much as it says.
 
-    >>> main_script("LDAP 和 SSO 的区别"), main_script("What does 道 mean?")
+    >>> _main_script("LDAP 和 SSO 的区别"), _main_script("What does 道 mean?")
     ('CJK', 'LATIN')
     """
     letters = [c for c in text if c.isalpha()]

@@ -17,7 +17,7 @@ from mtrlib.rewriting.decomposition import SUB
 from mtrlib.rewriting.methods import MethodRun
 from mtrlib.rewriting.plans import ORIGINAL, noted, paths_of
 from mtrlib.rewriting.ratios import Sums, ratio_interval
-from mtrlib.rewriting.truth import PassageTexts, Truth, answer_share, licensed_texts
+from mtrlib.rewriting.truth import Truth, answer_share, licensed_texts
 
 RECALL_K, NDCG_K = 20, 5
 
@@ -68,7 +68,7 @@ def measured(applied: MethodRun, truth: Truth) -> pd.DataFrame:
     queries = [str(q) for q in table.index]
     rows = {q: _query_row(applied, truth, q) for q in queries}
     table = table.join(pd.DataFrame.from_dict(rows, orient="index"))
-    dirt = contamination(applied, licensed_texts(truth, queries), PassageTexts(truth.passages))
+    dirt = contamination(applied, licensed_texts(truth, queries), truth.mentions)
     return table.join(dirt[["listed", "contaminated"]]).rename_axis("query_id")
 
 
@@ -96,7 +96,7 @@ def _query_row(applied: MethodRun, truth: Truth, query_id: str) -> dict[str, obj
     row |= _coverage(applied, truth, query_id)
     parts = truth.answers.get(query_id)
     for name, ids in (("answer_before", before[: len(prompt)]), ("answer_after", prompt)):
-        row[name] = answer_share(parts, [truth.passages[i] for i in ids]) if parts else math.nan
+        row[name] = answer_share(parts, [truth.mentions[i] for i in ids]) if parts else math.nan
     return row
 
 

@@ -10,7 +10,7 @@ from mtrlib.data.schema import Turn
 from mtrlib.retrieval.search import Searcher
 from mtrlib.rewriting.contamination import HYPOTHETICAL, contamination_rate
 from mtrlib.rewriting.corpus_words import CorpusWords
-from mtrlib.rewriting.mentions import is_short
+from mtrlib.rewriting.mentions import Mentioned, is_short
 from mtrlib.rewriting.methods import MethodRun, apply_method
 from mtrlib.rewriting.plans import Fusion, Lists, Path, Planned
 from mtrlib.rewriting.rewrites import Rewrite, Rewriter, tasks_for
@@ -108,7 +108,7 @@ def with_careful(
     searcher: Searcher,
     turns: Sequence[Turn],
     known: Mapping[str, Sequence[str]],
-    passages: Mapping[str, str],
+    passages: Mapping[str, Mentioned],
     *,
     above: float = 0.2,
     texts: Mapping[str, str] | None = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from mtrlib.data.script_width import DENSE
 from mtrlib.data.strings import answer_tokens
@@ -45,16 +46,23 @@ class Mentioned:
 
     def has(self, term: str) -> bool:
         """As :func:`mentions`."""
-        folded = unicodedata.normalize("NFKC", term).casefold().strip()
-        if not any(c.isalnum() for c in folded):
-            return False
-        if _DENSE.search(folded):
-            return folded in self._folded
-        return f" {' '.join(answer_tokens(folded))} " in self._tokens
+        form, dense = _term_form(term)
+        return bool(form) and form in (self._folded if dense else self._tokens)
 
     def any(self, terms: Iterable[str]) -> bool:
         """Whether any of the terms is mentioned."""
         return any(self.has(term) for term in terms)
+
+
+@lru_cache(maxsize=2**16)
+def _term_form(term: str) -> tuple[str, bool]:
+    """How a term is looked for, "" = never; and whether in the text itself or in its tokens."""
+    folded = unicodedata.normalize("NFKC", term).casefold().strip()
+    if not any(c.isalnum() for c in folded):
+        return "", False
+    if _DENSE.search(folded):
+        return folded, True
+    return f" {' '.join(answer_tokens(folded))} ", False
 
 
 def dense_characters(text: str) -> int:

@@ -126,3 +126,42 @@ def net_table(found: Mapping[str, NetBenefit]) -> pd.DataFrame:
         for label, b in found.items()
     ]
     return pd.DataFrame(rows).astype({"n_needed": "Int64"} if rows else {})
+
+
+def noise_story(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Where more gold is found and the top gets worse: Recall@20 up, nDCG@5 down.
+
+    Parameters
+    ----------
+    tables : label -> :func:`mtrlib.rewriting.harness.measured`.
+
+    Returns
+    -------
+    DataFrame
+        Per label: ``recall_points, ndcg_points`` (changes of the means), ``occurs`` (the means
+        tell the story), ``queries`` in which it happens, their ``share`` of those used, and
+        ``in_prompt_lost`` (queries whose answer was in the prompt before and is not after;
+        NaN where no answers are known).
+    """
+    rows = []
+    for label, table in tables.items():
+        used = table[table["used"].astype(bool)]
+        recall = used["recall_after"] - used["recall_before"]
+        ndcg = used["ndcg_after"] - used["ndcg_before"]
+        both = int(((recall > 0) & (ndcg < 0)).sum())
+        known = used["answer_before"].notna()
+        lost = int((used["answer_before"] > used["answer_after"]).sum())
+        means = [100 * float(x.mean()) if len(used) else math.nan for x in (recall, ndcg)]
+        rows.append(
+            {
+                "method": label,
+                "recall_points": means[0],
+                "ndcg_points": means[1],
+                "occurs": means[0] > 0 > means[1],
+                "queries": both,
+                "share": both / len(used) if len(used) else math.nan,
+                "in_prompt_lost": lost if known.any() else math.nan,
+                "n": len(used),
+            }
+        )
+    return pd.DataFrame(rows)

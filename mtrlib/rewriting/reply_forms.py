@@ -26,7 +26,7 @@ _PARTS = frozenset("sub_queries subqueries sub_questions 子问题 子查询".sp
 _TRUE, _FALSE = {"true", "yes", "是", "需要"}, {"false", "no", "否", "不需要"}
 
 
-def read_confidence(values: Collection[Any]) -> float | None:
+def _read_confidence(values: Collection[Any]) -> float | None:
     """A confidence in [0, 1], or None: none given, not a number, off the scale, or several.
 
     Nothing is rescaled: 82 may be a percentage and 8 one of ten, so neither is read.
@@ -46,7 +46,7 @@ def read_confidence(values: Collection[Any]) -> float | None:
     return found.pop() if len(found) == 1 else None
 
 
-def read_standalone(reply: str, task: Task) -> Fields:
+def _standalone(reply: str, task: Task) -> Fields:
     """Standalone query, entities and confidence.
 
     A reply without JSON that is one text is taken as the query; its confidence is then None,
@@ -67,11 +67,11 @@ def read_standalone(reply: str, task: Task) -> Fields:
     return {
         "texts": (" ".join(text.split()),),
         "entities": tuple(dict.fromkeys(e.strip() for e in entities if _is_text(e))),
-        "confidence": read_confidence(keyed_values(parts.objects, _CONFIDENCE)),
+        "confidence": _read_confidence(keyed_values(parts.objects, _CONFIDENCE)),
     }
 
 
-def read_decomposition(reply: str, task: Task) -> Fields:
+def _decomposition(reply: str, task: Task) -> Fields:
     """Whether to decompose, and into what; fewer than two usable sub-queries are a failure."""
     parts = split_reply(reply)
     need = _truth(keyed_values(parts.objects, _NEED))
@@ -101,8 +101,8 @@ def _single(reply: str, task: Task) -> Fields:
 
 
 READERS: Mapping[str, Callable[[str, Task], Fields]] = {
-    "standalone": read_standalone,
-    "decomposition": read_decomposition,
+    "standalone": _standalone,
+    "decomposition": _decomposition,
     "variants": _variants,
     "hypothetical": _single,
     "hypothetical_careful": _single,

@@ -103,14 +103,14 @@ def tasks_for(
         Task(
             t.query_id,
             given.get(t.query_id, t.raw_utterance),
-            last_turns(t.history, history_turns),
+            _last_turns(t.history, history_turns),
             wanted,
         )
         for t in turns
     ]
 
 
-def last_turns(history: Sequence[Utterance], turns: int) -> tuple[Utterance, ...]:
+def _last_turns(history: Sequence[Utterance], turns: int) -> tuple[Utterance, ...]:
     """The newest exchanges of a history, each from the user's words on."""
     starts = [i for i, u in enumerate(history) if u.role == "user"]
     if turns < 1 or not history:

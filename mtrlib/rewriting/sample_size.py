@@ -13,7 +13,7 @@ def at(value: float) -> float:
     return round(value, DIGITS)
 
 
-def open_borders(low: float, high: float, borders: Iterable[float]) -> list[float]:
+def _open_borders(low: float, high: float, borders: Iterable[float]) -> list[float]:
     """Borders inside an interval, rising; one that an end touches is not inside."""
     return sorted(b for b in borders if at(low) < b < at(high))
 
@@ -43,7 +43,7 @@ def n_to_settle(
     400
     """
     needed = float(n)
-    for border in open_borders(low, high, borders):
+    for border in _open_borders(low, high, borders):
         distance = at(abs(at(value) - at(border)))
         half = high - value if border > value else value - low
         if distance == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mtrlib.data.schema import Passage, Qrels, Turn
 from mtrlib.retrieval.text import encoded_text
@@ -28,19 +29,35 @@ class Truth:
     answers: Answers = field(default_factory=dict)
     evidence: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
+    @cached_property
+    def mentions(self) -> Mapping[str, Mentioned]:
+        """Passage id -> its encoded text to ask for terms, prepared once, when first looked at."""
+        return _PassageMentions(self.passages)
+
     @property
     def groups(self) -> dict[str, str]:
         """Query id -> conversation id."""
         return {t.query_id: t.conversation_id for t in self.turns}
 
 
-def answer_share(parts: Sequence[Sequence[str]], passages: Sequence[Passage]) -> float:
-    """1.0 if every part of an answer stands in the passages under any of its aliases, else 0.0.
+class _PassageMentions(dict[str, Mentioned]):
+    """Made as they are asked for: few passages of a corpus ever are."""
+
+    def __init__(self, passages: Mapping[str, Passage]) -> None:
+        super().__init__()
+        self._passages = passages
+
+    def __missing__(self, passage_id: str) -> Mentioned:
+        found = self[passage_id] = Mentioned(encoded_text(self._passages[passage_id]))
+        return found
+
+
+def answer_share(parts: Sequence[Sequence[str]], texts: Sequence[Mentioned]) -> float:
+    """1.0 if every part of an answer stands in the texts under any of its aliases, else 0.0.
 
     The end-to-end proxy: what does not stand in the prompt cannot be answered from it. It says
     nothing about what a model would make of the prompt.
     """
-    texts = [Mentioned(encoded_text(p)) for p in passages]
     return float(all(any(t.any(aliases) for t in texts) for aliases in parts))
 
 
@@ -55,15 +72,3 @@ def licensed_texts(truth: Truth, queries: Sequence[str]) -> dict[str, list[str]]
             said = [turn.raw_utterance, *(u.text for u in turn.history)]
             found[turn.query_id] = [*said, *map(encoded_text, gold)]
     return found
-
-
-class PassageTexts(dict[str, str]):
-    """Passage id -> encoded text, made when it is looked at: few of a corpus ever are."""
-
-    def __init__(self, passages: Mapping[str, Passage]) -> None:
-        super().__init__()
-        self._passages = passages
-
-    def __missing__(self, passage_id: str) -> str:
-        text = self[passage_id] = encoded_text(self._passages[passage_id])
-        return text

@@ -36,7 +36,7 @@ def test_one_round_is_the_single_round_whatever_the_verifier():
 
 def test_the_recorded_llm_is_there_with_its_coverage():
     found = table("t06_verifiers")
-    assert "smollm2" in set(found["verifier"])
+    assert any(name.startswith("smollm2") for name in found["verifier"])
     assert set(found["verifier"]) >= set(DEFAULT.VERIFIERS)
 
 

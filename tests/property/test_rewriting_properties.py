@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 from hypothesis import given, settings
@@ -19,7 +21,7 @@ from mtrlib.rewriting.mentions import mentions, plain
 from mtrlib.rewriting.methods import apply_method
 from mtrlib.rewriting.multi_query import MultiQuery
 from mtrlib.rewriting.net_benefit import net_benefit
-from mtrlib.rewriting.reply_forms import READERS, read_confidence
+from mtrlib.rewriting.reply_forms import READERS
 from mtrlib.rewriting.rewrites import Rewrite, Task
 from mtrlib.rewriting.sample_size import n_to_settle
 from mtrlib.rewriting.truth import Truth
@@ -78,10 +80,11 @@ def test_any_reply_is_texts_or_a_reason(reply, kind):
     assert bool(failed) or plain(text)
 
 
-@given(st.lists(st.one_of(st.floats(), st.text(max_size=5), st.booleans(), st.none())))
-def test_a_confidence_is_on_the_scale(values):
-    found = read_confidence(values)
-    assert found is None or 0 <= found <= 1
+@given(st.one_of(st.floats(), st.text(max_size=5), st.booleans(), st.none()))
+def test_a_confidence_is_on_the_scale(value):
+    reply = json.dumps({"standalone_query": "tides", "confidence": value})
+    confidence = READERS["standalone"](reply, Task("q", "tide times")).get("confidence")
+    assert confidence is None or 0 <= confidence <= 1
 
 
 @given(a=LISTS, b=LISTS)

@@ -32,7 +32,7 @@ KEY = ["part", "human", "judge", "metric", "verdict", "statistic"]
 @pytest.fixture(scope="module")
 def committed() -> dict[str, pd.DataFrame]:
     found = real_tables()
-    assert set(found) == {"validation", "recovery", "capture_recapture"}
+    assert {"validation", "recovery", "capture_recapture"} <= set(found)
     return found
 
 
@@ -78,7 +78,7 @@ def test_figures_have_intervals_and_say_what_they_rest_on(committed):
         assert about["skipped"] == []
         assert about["date"]
         assert about["notes"] == ABOUT[name]
-        assert set(about["packs"]) == set(real_sets.FILES)
+        assert set(about["packs"]) <= set(real_sets.FILES)
         assert not table.isna().any(axis=None), name
     table = committed["validation"]
     # with half yes the reference is at its maximum, so that every resample lies below

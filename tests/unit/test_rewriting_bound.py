@@ -14,7 +14,7 @@ from mtrlib.rewriting.bound import best_of, oracle_bound
 from mtrlib.rewriting.gates import Gates, OracleGate
 from mtrlib.rewriting.labels import LABELS, Attribution
 from mtrlib.rewriting.next_step import next_step
-from mtrlib.rewriting.sample_size import n_to_settle, open_borders, projection
+from mtrlib.rewriting.sample_size import n_to_settle, projection
 from mtrlib.rewriting.tiers import bound_table, tier_of
 
 GATE = OracleGate(3, 8)
@@ -106,7 +106,9 @@ def test_projection_of_the_sample_size():
     assert n_to_settle(5.0, 1.0, 9.0, 100, (3.0, 8.0)) == 400
     assert n_to_settle(5.0, 4.0, 6.0, 100, (3.0, 8.0)) == 100
     assert n_to_settle(3.0, 1.0, 5.0, 100, (3.0,)) is None
-    assert open_borders(3.0, 8.0, (3.0, 8.0)) == []  # a border that an end touches is not inside
+    assert (
+        n_to_settle(5.0, 3.0, 8.0, 100, (3.0, 8.0)) == 100
+    )  # a border that an end touches is not inside
     assert projection(400, 100) == "about 400 queries (now 100)"
 
 

@@ -15,7 +15,7 @@ from mtrlib.errors import InputError
 from mtrlib.evaluation.significance import Difference
 from mtrlib.rewriting.conditions import condition, condition_table
 from mtrlib.rewriting.decisions import decide, decision_table, next_launch
-from mtrlib.rewriting.gate_conditions import in_prompt_reading, latency, repeated_gain
+from mtrlib.rewriting.gate_conditions import gate_conditions, in_prompt_reading
 from mtrlib.rewriting.gates import Gates
 from mtrlib.rewriting.labels import LABELS, Attribution
 from mtrlib.rewriting.tiers import Bound
@@ -161,21 +161,24 @@ def test_readings_of_the_in_prompt_rate(rate, reading):
     assert in_prompt_reading(rate, GATES.multi_query).startswith(reading)
 
 
+def gate(method, found, groups, gates=GATES):
+    return gate_conditions(method, found, groups, gates, bound=None, attribution=None, **how())
+
+
 def test_latency_is_a_condition():
-    found, _ = table(seconds=0.799)
-    assert latency(found, 800).state == "met"
-    assert latency(table(seconds=0.8)[0], 800).state == "failed"
-    assert latency(table(seconds=math.nan)[0], 800).state == "not measured"
+    for seconds, state in ((0.799, "met"), (0.8, "failed"), (math.nan, "not measured")):
+        (c,) = gate("a chain", *table(seconds=seconds))
+        assert (c.name, c.threshold, c.state) == ("added time p99, ms", 800, state)
 
 
 def test_a_gain_that_repeats_is_there_in_every_part():
     found, groups = table()
-    assert repeated_gain(found, groups, 2, np.random.default_rng(0)).state == "met"
-    once = [1.0] + [0.0] * 39
-    lucky, _ = table(recall_after=once)
-    assert repeated_gain(lucky, groups, 2, np.random.default_rng(0)).state == "failed"
-    few = dict.fromkeys(groups, "c")
-    assert repeated_gain(found, few, 2, np.random.default_rng(0)).state == "not measured"
+    lucky, _ = table(recall_after=[1.0] + [0.0] * 39)
+    one = dict.fromkeys(groups, "c")
+    for own, of, state in ((found, groups, "met"), (lucky, groups, "failed"),
+                           (found, one, "not measured")):  # fmt: skip
+        _, repeated = gate("hyde", own, of, NO_LIMIT)
+        assert repeated.name.startswith("smallest recall gain") and repeated.state == state
 
 
 # --- verdicts
@@ -274,9 +277,21 @@ def test_one_step_at_a_time_goes_live():
     b = decide("hyde", less, groups, GATES, system="bm25", **how())
     assert next_launch([b, a]) == "coreference on bm25; then measure again before hyde"
     assert next_launch([]).startswith("none")
-    rare, _ = table(recall_after=1.0)
-    rare.loc[rare.index[4:], "used"] = False  # a larger gain, for a tenth of the queries
+    rare, groups = table(400, recall_after=1.0)
+    rare.loc[rare.index[40:], "used"] = False  # a larger gain, for a tenth of the queries
     few = decide("decomposition", rare, groups, GATES, system="bm25", **how())
     assert few.verdict == "launch" and next_launch([few, b]).startswith("hyde")
     rows = decision_table([a, b, decide("hyde", table(used=False)[0], groups, GATES, **how())])
     assert rows["verdict"].tolist() == ["launch", "launch", "not applicable"]
+
+
+@pytest.mark.parametrize("gain", [0.0, 1.0])
+def test_a_handful_of_queries_decides_nothing(gain):
+    found, groups = table(40, recall_after=gain, ndcg_after=gain)
+    found.loc[found.index[29:], "used"] = False  # one query less than a label must have
+    made = decide("coreference", found, groups, GATES, **how())
+    assert made.verdict == "undecided" and made.n_needed == 42  # 40 * 30 / 29, rounded up
+    assert "used for 29 queries" in made.why and "about 42 queries (now 40)" in made.change
+    found.loc[found.index[29], "used"] = True
+    enough = decide("coreference", found, groups, GATES, **how())
+    assert enough.verdict == ("launch" if gain else "hold")

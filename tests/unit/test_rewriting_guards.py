@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from mtrlib.data.schema import Utterance
-from mtrlib.rewriting.guards import MANY, main_script, read_single, text_guard, without_repeats
-from mtrlib.rewriting.reply_forms import READERS, read_confidence
+from mtrlib.rewriting.guards import MANY, read_single, text_guard, without_repeats
+from mtrlib.rewriting.reply_forms import READERS
 from mtrlib.rewriting.rewrites import Rewrite, Task
 from mtrlib.rewriting.variant_list import read_variants
 
@@ -127,10 +129,11 @@ def test_pitfall_23_text_guard(text, original, reason):
 
 
 def test_scripts():
-    texts = ["限流", "limit", "限流 limit", "レート", "속도", "123", "ограничение"]
-    assert [main_script(t) for t in texts] == [
-        "CJK", "LATIN", "CJK", "KANA", "HANGUL", "", "CYRILLIC",
-    ]  # fmt: skip
+    texts = ["限流", "limit", "レート", "속도", "ограничение"]
+    for text in texts:
+        assert [t for t in texts if not text_guard(t, text)] == [text]
+        assert text_guard("2041", text) == ""  # a number has no script
+    assert text_guard("限流 limit", "限流") == "" != text_guard("限流 limit", "limit")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +174,10 @@ def test_two_equal_rewrites_or_equal_questions_are_no_placeholder():
     ],
 )  # fmt: skip
 def test_pitfall_11_a_confidence_is_on_its_scale_or_none(values, confidence):
-    assert read_confidence(values) == confidence
+    record = {"standalone_query": "tides", **({"confidence": values[0]} if values else {})}
+    parts = [json.dumps({**record, "confidence": v}) for v in values] or [json.dumps(record)]
+    found = READERS["standalone"](" ".join(parts), Task("q", "tide times"))
+    assert found["confidence"] == confidence
 
 
 def read(kind: str, reply: str, text: str = "它支持私有化吗"):

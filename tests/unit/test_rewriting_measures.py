@@ -12,7 +12,7 @@ from mtrlib.data.schema import Passage, Qrels, Run, Turn
 from mtrlib.errors import InputError
 from mtrlib.retrieval.registry import RetrieverSpec, retriever_spec
 from mtrlib.rewriting.comparison import comparison_rows, reranked
-from mtrlib.rewriting.costs import cost_table, noise_story
+from mtrlib.rewriting.costs import cost_table
 from mtrlib.rewriting.decomposition import Decomposition
 from mtrlib.rewriting.gates import Gates, NetGate
 from mtrlib.rewriting.harness import measured, summary
@@ -22,7 +22,7 @@ from mtrlib.rewriting.interaction import effect_by_label
 from mtrlib.rewriting.labels import LABELS, Attribution
 from mtrlib.rewriting.methods import apply_method
 from mtrlib.rewriting.multi_query import MultiQuery
-from mtrlib.rewriting.net_benefit import net_benefit, net_table
+from mtrlib.rewriting.net_benefit import net_benefit, net_table, noise_story
 from mtrlib.rewriting.rewrites import Rewrite
 from mtrlib.rewriting.truth import Truth, answer_share
 
@@ -115,11 +115,16 @@ def test_coverage_counts_pieces_found_by_any_sub_query():
 
 
 def test_answer_in_prompt_wants_every_part():
-    passages = [Passage("a", "由奥托设计。"), Passage("b", "Opened in 1932.", "Arlen bridge")]
-    assert answer_share([["奥托"], ["1932"]], passages) == 1
-    assert answer_share([["奥托"], ["1933", "in 1932"]], passages) == 1
-    assert answer_share([["奥托"], ["1933"]], passages) == 0
-    assert answer_share([[""]], passages) == 0  # pitfall 50: an empty answer matches nothing
+    passages = {
+        "a": Passage("a", "由奥托设计。"), "b": Passage("b", "Opened in 1932.", "Arlen bridge")
+    }  # fmt: skip
+    mentions = Truth([], Qrels({}), passages).mentions
+    texts = [mentions["a"], mentions["b"]]
+    assert answer_share([["奥托"], ["1932"]], texts) == 1
+    assert answer_share([["奥托"], ["1933", "in 1932"]], texts) == 1
+    assert answer_share([["奥托"], ["1933"]], texts) == 0
+    assert answer_share([["Arlen bridge"]], texts) == 1  # the title is read too
+    assert answer_share([[""]], texts) == 0  # pitfall 50: an empty answer matches nothing
 
 
 def rows(**columns):

@@ -11,16 +11,17 @@ from mtrlib.data.schema import Passage, Qrels, Run, Turn, Utterance
 from mtrlib.errors import InputError
 from mtrlib.retrieval.registry import RetrieverSpec
 from mtrlib.rewriting.contamination import contamination_rate
-from mtrlib.rewriting.coreference import Coreference, is_low, over_completion
+from mtrlib.rewriting.coreference import Coreference, over_completion
 from mtrlib.rewriting.corpus_words import CorpusWords
 from mtrlib.rewriting.costs import cost_table, reasons
-from mtrlib.rewriting.decomposition import Decomposition, largest_overlap, overlap
+from mtrlib.rewriting.decomposition import Decomposition, overlap
 from mtrlib.rewriting.diversity import diverse, diversity_table, token_vectors
 from mtrlib.rewriting.gates import Gates
 from mtrlib.rewriting.hyde import Hyde, with_careful
+from mtrlib.rewriting.mentions import Mentioned
 from mtrlib.rewriting.methods import apply_method
 from mtrlib.rewriting.multi_query import MultiQuery
-from mtrlib.rewriting.plans import Fusion
+from mtrlib.rewriting.plans import Fusion, Path, Planned
 from mtrlib.rewriting.remembered import Remembered, remembered
 from mtrlib.rewriting.rewrites import Rewrite
 from mtrlib.rewriting.standard import standard_fusion, standard_methods
@@ -231,8 +232,11 @@ def test_overlap_of_exactly_70_percent_is_allowed(shared, fused):
 def test_overlap_is_over_the_shorter_list_and_the_largest_pair():
     assert overlap(["a", "b", "c"], ["b", "d"]) == 0.5
     assert overlap([], ["a"]) == 0 and overlap([], []) == 0
-    assert largest_overlap([["a"], ["b"], ["b", "c"]]) == 1.0
-    assert largest_overlap([["a"]]) == 0
+    lists = {"original": (), "sub 1": ("a",), "sub 2": ("b",), "sub 3": ("b", "c")}
+    three = Planned("q", tuple(Path(f"sub {i}", "x") for i in (1, 2, 3)))
+    assert Decomposition(None).settle(three, lists).notes["overlap"] == 1.0
+    one = Planned("q", three.paths[:1])
+    assert Decomposition(None).settle(one, lists).notes["overlap"] == 0
 
 
 def test_vetoes_each_have_a_switch():
@@ -291,7 +295,10 @@ def standalone(text, confidence, *entities):
     ("confidence", "low"), [(0.6, False), (0.5999, True), (0.61, False), (None, True)]
 )
 def test_exactly_60_percent_is_not_low(confidence, low):
-    assert is_low(confidence, 0.6) is low
+    method = Coreference(Says(standalone={"q": standalone("tides", confidence)}))
+    asked = turn("q", "is it high?", (Utterance("user", "tides"),))
+    (planned,) = method.plan([asked], {"q": "is it high?"})
+    assert planned.notes["low_confidence"] is low
 
 
 @pytest.mark.parametrize(
@@ -352,8 +359,7 @@ def test_a_query_that_comes_back_as_it_was_adds_no_path():
 @pytest.mark.parametrize(("holding", "review"), [(16, False), (17, True)])
 def test_over_completion_above_80_percent_goes_to_review(holding, review):
     passages = {
-        f"p{i}": Passage(f"p{i}", "云网关的价格" if i < holding else "总线的价格")
-        for i in range(20)
+        f"p{i}": Mentioned("云网关的价格" if i < holding else "总线的价格") for i in range(20)
     }
     rewriter = Says(standalone={"q": standalone("云网关要多少钱", 0.9, "云网关", "多少钱")})
     run = apply_method(
@@ -405,7 +411,7 @@ def test_hyde_is_never_alone_and_takes_ten_of_each():
 
 @pytest.mark.parametrize(("dirty", "careful"), [(2, False), (3, True)])
 def test_careful_prompt_above_20_percent_of_contamination(dirty, careful):
-    passages = {f"h{i}": "价格 4711 元" if i < dirty else "价格说明" for i in range(10)}
+    passages = {f"h{i}": Mentioned("价格 4711 元" if i < dirty else "价格说明") for i in range(10)}
     rewriter = Says(
         hypothetical={"q": gives("q", "退货费是 4711 元")},
         hypothetical_careful={"q": gives("q", "退货；退款")},

@@ -17,7 +17,7 @@ from mtrlib.llm.requests import Reply
 from mtrlib.llm.store import ReplyStore
 from mtrlib.rewriting.llm_rewriter import LlmRewriter
 from mtrlib.rewriting.recorded_rewriter import RecordedRewriter
-from mtrlib.rewriting.rewrites import KINDS, Task, last_turns, tasks_for
+from mtrlib.rewriting.rewrites import KINDS, Task, tasks_for
 from mtrlib.rewriting.rules_rewriter import RulesRewriter
 
 HISTORY = (
@@ -54,10 +54,15 @@ class Lab:
 
 def test_the_last_three_exchanges_are_shown():
     history = [Utterance(r, f"{r} {i}") for i in range(5) for r in ("user", "agent")]
-    kept = last_turns(history, 3)
+
+    def shown(said, turns):
+        (task,) = tasks_for([Turn("q", "c", 6, "and?", tuple(said))], history_turns=turns)
+        return task.history
+
+    kept = shown(history, 3)
     assert kept[0].text == "user 2" and len(kept) == 6
-    assert last_turns(history[:2], 3) == tuple(history[:2])
-    assert last_turns(history, 0) == () == last_turns([], 3)
+    assert shown(history[:2], 3) == tuple(history[:2])
+    assert shown(history, 0) == () == shown([], 3)
     turn = Turn("q", "c", 6, "and?", tuple(history))
     (task,) = tasks_for([turn], {"q": "other text"}, history_turns=1, wanted=3)
     assert (task.text, len(task.history), task.wanted) == ("other text", 2, 3)
