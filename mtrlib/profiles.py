@@ -18,6 +18,10 @@ import pandas as pd
 
 from mtrlib.errors import InputError
 
+# pandas would keep text in Arrow arrays as soon as pyarrow is there (a dependency of the trainer),
+# which makes row-wise work up to twice as slow
+pd.set_option("mode.string_storage", "python")
+
 
 @dataclass(frozen=True)
 class Profile:

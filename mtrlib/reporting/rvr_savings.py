@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
@@ -20,9 +20,7 @@ from mtrlib.rvr.verifiers import Cascade, Score, ScoreVerifier
 
 CONFIDENCE = 0.9  # of the paired intervals here: one-sided bounds of 95%
 EXPECTED = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0)  # acceptances still expected
-LOWS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.2, 0.3, 0.3)
-HIGHS = (0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.6, 0.4)
-BANDS = tuple(zip(LOWS, HIGHS, strict=True))  # of probability, between which is asked
+SHARES = (0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.6, 0.8)  # of the calibration pairs inside a band
 MOST_CALLS, MOST_LOSS = 0.4, 0.02
 CHEAPEST = "minilm"  # a cosine that a dense search has anyway
 
@@ -33,6 +31,7 @@ def savings(
     full: Callable[[], Verifier],
     cheap: str,
     probability: Score,
+    bands: Mapping[float, tuple[float, float]],
     profile: Profile,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
@@ -43,6 +42,7 @@ def savings(
     run, measure : as :func:`mtrlib.rvr.early_stopping.trade_off`.
     full : makes the verifier that reads everything.
     cheap, probability : name of the cheap scorer, and its calibrated probability of support.
+    bands : of probability, by the share of the calibration pairs that they hold.
 
     Returns
     -------
@@ -54,8 +54,8 @@ def savings(
             (f"until {t:g} expected", EarlyStopping(probability, full(), t)) for t in EXPECTED
         ],
         f"cascade from {cheap} to {full().name}": [
-            (f"{low:g} to {high:g}", _cascade(cheap, probability, low, high, full()))
-            for low, high in BANDS
+            (f"{share:.0%} of calibration", _cascade(cheap, probability, *band, full()))
+            for share, band in bands.items()
         ],
     }
     found = []
@@ -100,6 +100,7 @@ def for_grid(
                 partial(verifiers.make, full, accept=1),
                 cheap,
                 verifiers.probability(cheap),
+                verifiers.bands(cheap, SHARES),
                 profile,
                 rng,
             )
@@ -111,5 +112,5 @@ def for_grid(
 
 
 def _cascade(cheap: str, probability: Score, low: float, high: float, full: Verifier) -> Cascade:
-    named = f"{cheap}>{full.name} {low:g} to {high:g}"
+    named = f"{cheap}>{full.name} {low:.4f} to {high:.4f}"
     return Cascade(ScoreVerifier(cheap, probability, 0.5), low, high, full, name=named)

@@ -112,6 +112,24 @@ class Verifiers:
         probability = fit_probability(self.score(name)(found.pairs), found.truth)
         return lambda pairs: probability(score(pairs))
 
+    def bands(self, name: str, shares: Sequence[float]) -> dict[float, tuple[float, float]]:
+        """Bands of probability for a cascade, by the share of calibration pairs inside.
+
+        They lie around the probability of the judge's own threshold, as many pairs below it as
+        above where there are enough: it is there that the judge is least sure of a verdict.
+        """
+        found, score = self.calibration, self.score(name)
+        fitted = fit_probability(score(found.pairs), found.truth)
+        sure = np.sort(fitted(score(found.pairs)))
+        centre = int(np.searchsorted(sure, float(fitted([self.threshold(name)])[0])))
+        bands = {}
+        for share in shares:
+            width = round(share * len(sure))
+            first = min(max(0, centre - width // 2), len(sure) - width)
+            high = float(sure[first + width]) if first + width < len(sure) else 1.0
+            bands[share] = float(sure[first]), high
+        return bands
+
     def item(self, question: ListQuestion) -> AuditItem:
         """A list question as the first turn of its own conversation."""
         i = question.question_id

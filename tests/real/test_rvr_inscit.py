@@ -1,4 +1,4 @@
-"""INSCIT's turns with three or more gold passages as list questions, and what `make real` stored."""
+"""INSCIT's turns with three or more gold passages as list questions, and what is stored of them."""
 
 from __future__ import annotations
 

@@ -137,6 +137,16 @@ def test_quality_of_a_judge_that_knows(verifiers):
         verifiers.make("no-such", accept=1)
 
 
+def test_bands_hold_their_share_of_the_calibration_pairs(verifiers):
+    probability = verifiers.probability("lexical")(verifiers.calibration.pairs)
+    for share, (low, high) in verifiers.bands("lexical", [0.25, 0.5, 1.0]).items():
+        assert low <= high
+        inside = ((probability >= low) & (probability <= high)).mean()
+        assert inside >= share
+    low, high = verifiers.bands("lexical", [1.0])[1.0]
+    assert (low, high) == (probability.min(), 1.0)
+
+
 def test_the_verifier_of_the_findings(verifiers):
     quality = verifiers.quality(["lexical"])
     assert rvr_runs.chosen_verifier(quality, PROFILE) == "lexical"
