@@ -54,7 +54,7 @@ def test_recorded_replies_say_who_made_them_and_copy_nothing():
         pytest.skip(f"the corpus cannot be fetched here: {error}")
     folder = paths.root() / "data" / "recorded"
     headers = read_recorded(folder).headers
-    assert set(headers) == {"smollm2_audit", "smollm2_pipeline"}
+    assert set(headers) == {"smollm2_audit", "smollm2_pipeline", "smollm2_rvr"}
     for header in headers.values():
         assert header["model_alias"] == "SmolLM2-135M-Instruct"
         assert header["date"]
