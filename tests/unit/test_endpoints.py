@@ -22,7 +22,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_built_in_endpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert set(endpoints()) == {"smollm2", "openai"}
+    assert set(endpoints()) == {"smollm2", "openai", "qwen3-30b"}
     smollm2 = endpoint("smollm2")
     assert smollm2.dialect == "system_one" and smollm2.price == "local"
     with pytest.raises(InputError, match="set MTR_LLM_MODEL"):
@@ -54,7 +54,7 @@ def test_the_users_own_file_hides_built_in_aliases(
     own = tmp_path / "own.yaml"
     own.write_text("smollm2:\n  model: mine\n  base_url: http://host/v1\nb:\n  model: c\n", "utf-8")
     monkeypatch.setenv("MTR_ENDPOINTS", str(own))
-    assert set(endpoints()) == {"smollm2", "openai", "b"}
+    assert set(endpoints()) == {"smollm2", "openai", "qwen3-30b", "b"}
     assert endpoint("smollm2").model_alias == "mine"
     with pytest.raises(InputError, match=r"own\.yaml: endpoint 'x' is unknown; known: smollm2"):
         endpoint("x")

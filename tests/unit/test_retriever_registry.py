@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mtrlib import profiles
 from mtrlib.data.schema import Passage
 from mtrlib.errors import InputError
 from mtrlib.retrieval.registry import parse_specs, retriever_spec, retriever_specs
@@ -14,7 +15,8 @@ from mtrlib.retrieval.text import encoded_text
 
 
 def test_built_in_retrievers():
-    assert list(retriever_specs()) == ["bm25", "static-256", "splade-tiny", "minilm", "hybrid"]
+    ours = ["bm25", "static-256", "splade-tiny", "minilm", "hybrid"]
+    assert list(retriever_specs()) == [*ours, *profiles.PROFILES["paper"].ENCODERS]
     splade = retriever_spec("splade-tiny")
     assert (splade.batch_size, splade.max_length) == (8, 256)
 
