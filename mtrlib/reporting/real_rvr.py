@@ -21,7 +21,7 @@ from mtrlib.profiles import Profile
 from mtrlib.reporting.rvr_grid import Grid
 from mtrlib.reporting.rvr_retrievers import Retrievers, train_all, training_material
 from mtrlib.reporting.rvr_runs import local_names, new_grid, new_verifiers, run_systems
-from mtrlib.reporting.rvr_savings import CHEAPEST, SHARES, savings
+from mtrlib.reporting.rvr_savings import SHARES, cheap_and_full, savings
 from mtrlib.reporting.rvr_tables import means
 from mtrlib.reporting.rvr_verifiers import Verifiers, best_local
 from mtrlib.rvr.settings import Verifier
@@ -115,8 +115,7 @@ def measure(folder: Path, profile: Profile) -> dict[str, pd.DataFrame]:
             profile,
             rng,
         )
-        for cheap, full in ((best, "oracle"), (CHEAPEST, best))
-        if cheap != full
+        for cheap, full in cheap_and_full(best)
     ]
     return {"rvr_inscit": found, "rvr_savings": pd.concat(tables, ignore_index=True)}
 

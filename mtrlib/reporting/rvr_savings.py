@@ -74,6 +74,14 @@ def savings(
     return pd.concat(found, ignore_index=True)
 
 
+def cheap_and_full(best: str) -> list[tuple[str, str]]:
+    """Which scorer saves calls of which verifier: the best local judge of an oracle's, and the
+    encoder's cosine of the best local judge's.
+    """
+    pairs = ((best, "oracle"), (CHEAPEST, best))
+    return [(cheap, full) for cheap, full in pairs if cheap in LOCAL and cheap != full]
+
+
 def for_grid(
     grid: Grid, verifiers: Verifiers, best: str, system: str, rng: np.random.Generator
 ) -> pd.DataFrame:
@@ -104,8 +112,7 @@ def for_grid(
                 profile,
                 rng,
             )
-            for cheap, full in ((best, "oracle"), (CHEAPEST, best))
-            if cheap in LOCAL and cheap != full
+            for cheap, full in cheap_and_full(best)
         ],
         ignore_index=True,
     )

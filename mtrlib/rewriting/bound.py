@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,14 +57,8 @@ def oracle_bound(
     search = remembered(searcher)
     runs = [search.search(t, k) for t in (original, original | usable)]
     before, after = (_recall(qrels, run, turns, k) for run in runs)
-    points = paired_difference(
-        100 * before,
-        100 * after,
-        groups={t.query_id: t.conversation_id for t in turns},
-        resamples=resamples,
-        confidence=confidence,
-        rng=rng,
-    )
+    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "rng": rng}
+    points = _points(before, after, turns, how)
     recalls = (before, after)
     return _judged(name, search.spec.name, k, recalls, points, gate, fell_back, len(turns))
 
@@ -104,15 +99,16 @@ def best_of(
             lost.pop(query_id, None)
         found = _recall(qrels, search.search(original | usable, k), turns, k)
         after = pd.concat([after, found], axis=1).max(axis=1)
-    points = paired_difference(
-        100 * before,
-        100 * after,
-        groups={t.query_id: t.conversation_id for t in turns},
-        resamples=resamples,
-        confidence=confidence,
-        rng=rng,
-    )
+    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "rng": rng}
+    points = _points(before, after, turns, how)
     return _judged("best_of", search.spec.name, k, (before, after), points, gate, lost, len(turns))
+
+
+def _points(
+    before: pd.Series, after: pd.Series, turns: Sequence[Turn], how: Mapping[str, Any]
+) -> Difference:
+    groups = {t.query_id: t.conversation_id for t in turns}
+    return paired_difference(100 * before, 100 * after, groups=groups, **how)
 
 
 def _usable(

@@ -8,34 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from listed_searcher import Lists
 
 from mtrlib.data.jsonl import read_jsonl
-from mtrlib.data.schema import Run, Turn
-from mtrlib.retrieval.registry import RetrieverSpec
+from mtrlib.data.schema import Turn
 from mtrlib.rewriting.hyde import Hyde
 from mtrlib.rewriting.methods import apply_method
 from mtrlib.rewriting.multi_query import MultiQuery
 from mtrlib.rewriting.rewrites import Rewrite
 from mtrlib.rewriting.variant_list import read_variants
-
-
-class Lists:
-    spec = RetrieverSpec("lists", "lexical")
-
-    def __init__(self, found):
-        self.found = found
-        self.calls = []
-
-    def search(self, queries, depth):
-        self.calls.append(dict(queries))
-        lists = {q: self.found.get(text, []) for q, text in queries.items()}
-        return Run("lists", {q: tuple((p, 1.0) for p in ids[:depth]) for q, ids in lists.items()})
-
-    def budget(self):
-        return None, None
-
-    def describe(self):
-        return {}
 
 
 class Says:

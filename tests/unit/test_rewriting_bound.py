@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from listed_searcher import Lists
 
-from mtrlib.data.schema import Qrels, Run, Turn
+from mtrlib.data.schema import Qrels, Turn
 from mtrlib.errors import InputError
-from mtrlib.retrieval.registry import RetrieverSpec
 from mtrlib.rewriting.bound import best_of, oracle_bound
 from mtrlib.rewriting.gates import Gates, OracleGate
 from mtrlib.rewriting.labels import LABELS, Attribution
@@ -19,27 +19,6 @@ from mtrlib.rewriting.tiers import bound_table, tier_of
 
 GATE = OracleGate(3, 8)
 QREL = {"g": 1}
-
-
-class Lists:
-    """A retriever by list: a text that is not known finds nothing; counts its calls."""
-
-    spec = RetrieverSpec("lists", "lexical")
-
-    def __init__(self, found):
-        self.found = found
-        self.calls = []
-
-    def search(self, queries, depth):
-        self.calls.append(dict(queries))
-        lists = {q: self.found.get(text, []) for q, text in queries.items()}
-        return Run("lists", {q: tuple((p, 1.0) for p in ids[:depth]) for q, ids in lists.items()})
-
-    def budget(self):
-        return None, None
-
-    def describe(self):
-        return {}
 
 
 def how(seed=1):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from listed_searcher import Lists
 
-from mtrlib.data.schema import Qrels, Run, Turn, Utterance
+from mtrlib.data.schema import Qrels, Turn, Utterance
 from mtrlib.errors import InputError
-from mtrlib.retrieval.registry import RetrieverSpec
 from mtrlib.rewriting.chain import Chain
 from mtrlib.rewriting.coreference import Coreference
 from mtrlib.rewriting.decomposition import Decomposition
@@ -22,25 +22,6 @@ from mtrlib.rewriting.truth import Truth
 
 HISTORY = (Utterance("user", "云网关支持私有化吗"), Utterance("agent", "支持。"))
 TURN = Turn("q", "c", 2, "它和总线分别多少钱", HISTORY)
-
-
-class Lists:
-    spec = RetrieverSpec("lists", "lexical")
-
-    def __init__(self, found=None):
-        self.found = found or {}
-        self.calls = []
-
-    def search(self, queries, depth):
-        self.calls.append(dict(queries))
-        lists = {q: self.found.get(text, []) for q, text in queries.items()}
-        return Run("lists", {q: tuple((p, 1.0) for p in ids[:depth]) for q, ids in lists.items()})
-
-    def budget(self):
-        return None, None
-
-    def describe(self):
-        return {}
 
 
 class Says:

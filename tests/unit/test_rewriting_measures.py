@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from listed_searcher import Lists
 
 from mtrlib.data.schema import Passage, Qrels, Run, Turn
 from mtrlib.errors import InputError
-from mtrlib.retrieval.registry import RetrieverSpec, retriever_spec
+from mtrlib.retrieval.registry import retriever_spec
 from mtrlib.rewriting.comparison import comparison_rows, reranked
 from mtrlib.rewriting.costs import cost_table
 from mtrlib.rewriting.decomposition import Decomposition
@@ -27,23 +28,6 @@ from mtrlib.rewriting.rewrites import Rewrite
 from mtrlib.rewriting.truth import Truth, answer_share
 
 NET = NetGate(0.6, 0.3)
-
-
-class Lists:
-    spec = RetrieverSpec("lists", "lexical")
-
-    def __init__(self, found):
-        self.found = found
-
-    def search(self, queries, depth):
-        lists = {q: self.found.get(text, []) for q, text in queries.items()}
-        return Run("lists", {q: tuple((p, 1.0) for p in ids[:depth]) for q, ids in lists.items()})
-
-    def budget(self):
-        return None, None
-
-    def describe(self):
-        return {}
 
 
 class Says:

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from listed_searcher import Lists
 
-from mtrlib.data.schema import Passage, Qrels, Run, Turn, Utterance
+from mtrlib.data.schema import Passage, Qrels, Turn, Utterance
 from mtrlib.errors import InputError
-from mtrlib.retrieval.registry import RetrieverSpec
 from mtrlib.rewriting.contamination import contamination_rate
 from mtrlib.rewriting.coreference import Coreference, over_completion
 from mtrlib.rewriting.corpus_words import CorpusWords
@@ -27,27 +27,6 @@ from mtrlib.rewriting.rewrites import Rewrite
 from mtrlib.rewriting.standard import standard_fusion, standard_methods
 
 HISTORY = (Utterance("user", "云网关支持私有化吗"), Utterance("agent", "支持。"))
-
-
-class Lists:
-    """Answers from a list by text and keeps what it was asked."""
-
-    spec = RetrieverSpec("lists", "lexical")
-
-    def __init__(self, found=None):
-        self.found = found or {}
-        self.calls = []
-
-    def search(self, queries, depth):
-        self.calls.append(dict(queries))
-        lists = {q: self.found.get(text, []) for q, text in queries.items()}
-        return Run("lists", {q: tuple((p, 1.0) for p in ids[:depth]) for q, ids in lists.items()})
-
-    def budget(self):
-        return None, None
-
-    def describe(self):
-        return {}
 
 
 class Says:
