@@ -14,6 +14,7 @@ P ?=
 DATASETS ?=
 PYTHON ?=
 TORCH_INDEX ?=
+LAB ?=
 
 # Recipes read the options from their environment, quoted there: text with spaces, quotes, brackets
 # or dollar signs arrives as it was typed, and none of it is run by make or by the shell.
@@ -23,7 +24,8 @@ override P := $(value P)
 override DATASETS := $(value DATASETS)
 override PYTHON := $(value PYTHON)
 override TORCH_INDEX := $(value TORCH_INDEX)
-export PROFILE NB P DATASETS PYTHON TORCH_INDEX
+override LAB := $(value LAB)
+export PROFILE NB P DATASETS PYTHON TORCH_INDEX LAB
 
 PY := .venv/bin/python
 ENV := .venv/.mtr-env
@@ -32,8 +34,8 @@ RUN := $(PY) -m mtrlib.reporting run
 NBSTRIPOUT := $(PY) -m nbstripout --keep-output --keep-count \
 	--extra-keys "metadata.papermill cell.metadata.papermill metadata.language_info.version"
 
-.PHONY: help env data reproduce all refresh llm record real lab test test-all lint typecheck format lock html \
-	verify check-notebooks ci clean distclean
+.PHONY: help env data planned reproduce all refresh llm record real lab test test-all lint typecheck format lock html \
+	check-site verify check-notebooks ci clean distclean
 
 help: ## List the targets and options
 	@awk -F ':.*## ' '/^[a-z][a-z%-]*:.*## /{printf "  %-17s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -44,7 +46,8 @@ help: ## List the targets and options
 	  'P="K=10"' 'notebook parameters' \
 	  'DATASETS="inscit mtrag"' 'published datasets for make data to fetch as well' \
 	  'PYTHON=python3.12' 'interpreter for a new .venv (3.11 to 3.13)' \
-	  'TORCH_INDEX=URL' 'install torch from this index, for a smaller CPU-only build'
+	  'TORCH_INDEX=URL' 'install torch from this index, for a smaller CPU-only build' \
+	  'LAB="--no-browser"' 'options of jupyter lab'
 
 env: $(ENV) ## Set up .venv from requirements.lock (1 to 3 minutes, about 2 GB; instant when done)
 	@:
@@ -57,7 +60,10 @@ data: $(ENV) ## Fetch and verify the data and models of the default run; check t
 	@$${DATASETS:+$(PY) -m mtrlib.data fetch $$DATASETS}
 	@$(PY) -m mtrlib.data.authored check | tail -n 1
 
-reproduce: data ## Run the notebooks into build/ and compare with what is committed
+planned: $(ENV) # a misspelt option ends the run here, before anything is fetched
+	@$(PY) -m mtrlib.reporting plan --profile "$$PROFILE" $${NB:+--nb "$$NB"} $${P:+--param "$$P"}
+
+reproduce: planned data ## Run the notebooks into build/ and compare with what is committed
 	@$(RUN) --profile "$$PROFILE" $${NB:+--nb "$$NB"} $${P:+--param "$$P"}
 
 nb-%: data ## Run one notebook, e.g. nb-01
@@ -66,9 +72,9 @@ nb-%: data ## Run one notebook, e.g. nb-01
 refresh: data ## Run the default profile afresh; replace committed notebooks, figures, results
 	@$(PY) -m mtrlib.reporting refresh $${NB:+--nb "$$NB"}
 
-all: $(ENV) ## Everything, from an empty build/: checks, tests, data, notebooks, HTML
+all: $(ENV) ## Everything, from an empty build/: checks, tests, data, notebooks, site
 	@$(MAKE) --no-print-directory clean
-	@$(MAKE) --no-print-directory lint typecheck test data reproduce html
+	@$(MAKE) --no-print-directory lint typecheck check-notebooks test data reproduce check-site
 
 llm: $(ENV) ## Serve the local LLM on a free port until Ctrl-C (first time: fetch and convert)
 	@$(PY) -m mtrlib.llm serve
@@ -79,11 +85,11 @@ record: data ## Ask the local LLM afresh for the replies that the default run re
 real: data ## Validate the local judges on real sets in MTR_REAL_DATA; writes data/results/real
 	@$(PY) -m mtrlib.reporting.real_validation
 
-lab: $(ENV) ## Open the notebooks in JupyterLab
-	@$(PY) -m jupyterlab --notebook-dir=notebooks
+lab: $(ENV) ## Open JupyterLab on the index of the notebooks
+	@set -f; $(PY) -m mtrlib.reporting.lab $$LAB
 
 test: $(ENV) ## Fast tests
-	@$(PY) -m pytest -m "not slow and not network and not gpu"
+	@$(PY) -m pytest -m "not slow and not network and not gpu and not site"
 
 test-all: $(ENV) ## All tests, also those marked slow, network and gpu
 	@$(PY) -m pytest
@@ -106,11 +112,14 @@ format: $(ENV) ## Rewrite code in house style and notebooks in canonical form
 lock: $(ENV) ## Resolve pyproject.toml again and rewrite requirements.lock
 	@$(PY) tools/lock.py
 
-html: $(ENV) ## Render the notebooks to build/html
-	@$(PY) -m mtrlib.reporting html
+html: $(ENV) ## Build the site in build/html: notebooks, data cards, docs, library reference
+	@$(PY) tools/make_site.py
 
-verify: data ## Run afresh and prove the committed notebooks and numbers, byte by byte
-	@$(PY) -m mtrlib.reporting verify
+check-site: html ## Check every page of the site: links, pictures, and how a browser shows it
+	@$(PY) -m pytest -m site tests/site
+
+verify: data ## Run afresh without network; prove committed notebooks, numbers, README byte by byte
+	@$(PY) -m mtrlib.reporting verify --profile "$$PROFILE" $${NB:+--nb "$$NB"}
 
 check-notebooks: $(ENV) ## Check the form of the committed notebooks
 	@$(PY) -m mtrlib.reporting check

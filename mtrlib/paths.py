@@ -62,6 +62,17 @@ def build(tag: str) -> Path:
     return (Path(elsewhere) if elsewhere else root() / "build") / tag
 
 
+def given(name: str) -> Path:
+    """A file or folder that a setting names: as it stands, else from the repository root.
+
+    A notebook runs in ``notebooks/`` and a command wherever its user is, so a relative name that
+    does not exist here is taken from the root. The path is not checked: who reads it does.
+    """
+    here = Path(name).expanduser()
+    there = root() / here
+    return there if there.exists() and not here.exists() else here
+
+
 def notebooks() -> Path:
     """The committed, numbered notebooks."""
     return root() / "notebooks"

@@ -16,6 +16,7 @@ from typing import Any, get_type_hints
 
 import pandas as pd
 
+from mtrlib import ranges
 from mtrlib.errors import InputError
 
 # pandas would keep text in Arrow arrays as soon as pyarrow is there (a dependency of the trainer),
@@ -59,8 +60,10 @@ class Profile:
     SEEN : whether passages judged before may come back, ``allow`` or ``mask``.
     VERIFIERS : names of verifiers, see :mod:`mtrlib.reporting.rvr_verifiers`.
     TURNS : the conversations whose turns are rewritten: ``mtr-mini``, or a folder.
-    REWRITER : ``recorded`` (rewrites-mini), ``rules``, or an endpoint.
+    REWRITER : ``recorded`` (rewrites-mini, or those of the file), ``rules``, or an endpoint.
     GATES : file with the thresholds of query rewriting; empty = ``data/gates.yaml``.
+    OWN : file or folder with a benchmark of the reader's own, see :func:`mtrlib.paths.given`.
+    OWN_K : cutoff of Recall@K on it, in passages (at most DEPTH).
     """
 
     PROFILE: str
@@ -96,6 +99,8 @@ class Profile:
     TURNS: str = "mtr-mini"
     REWRITER: str = "recorded"
     GATES: str = ""
+    OWN: str = "examples/my_benchmark"
+    OWN_K: int = 5
 
     @property
     def overrides(self) -> dict[str, Any]:
@@ -179,10 +184,7 @@ def load(name: str = "default", **overrides: Any) -> Profile:
             raise InputError(f"{key!r} is not a setting. Known settings: {', '.join(types)}.")
         values[key] = _checked(key, value, types[key])
     profile = dataclasses.replace(PROFILES[name], **values)
-    if not 1 <= profile.K <= profile.DEPTH:
-        raise InputError(f"K={profile.K} must lie between 1 and DEPTH={profile.DEPTH}.")
-    if not 0 < profile.CONFIDENCE < 1:
-        raise InputError(f"CONFIDENCE={profile.CONFIDENCE} must lie between 0 and 1.")
+    ranges.check(vars(profile))
     _switch_hubs(profile.OFFLINE)
     return profile
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from needed import fetched
 
 from mtrlib import paths
-from mtrlib.errors import FetchError
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -63,10 +63,8 @@ def llm_folder() -> Path:
     """The converted local LLM; a test that needs it skips where its weights cannot be had."""
     from mtrlib.llm.convert import converted_model
 
-    try:
+    with fetched("smollm2"):
         return converted_model()
-    except FetchError as error:
-        pytest.skip(f"smollm2 cannot be fetched here: {error}")
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-import pandas as pd
 
 from mtrlib.audit.items import AuditItem
 from mtrlib.data.matching import normalised
@@ -74,18 +72,6 @@ def options(item: AuditItem, *, most: int = 8) -> tuple[tuple[Passage, ...], Cop
         )
     )
     return (*gold, *shown[: most - len(gold)]), report
-
-
-def copy_table(items: Iterable[AuditItem]) -> pd.DataFrame:
-    """Every hard negative and what it is to the gold.
-
-    Returns
-    -------
-    DataFrame
-        ``item_id, passage_id, kind``; kind is ``exact``, ``near`` or ``different``.
-    """
-    rows = [(i.item_id, p.passage_id, _kind(p, i.gold)) for i in items for p in i.negatives]
-    return pd.DataFrame(rows, columns=["item_id", "passage_id", "kind"])
 
 
 def shown_order(

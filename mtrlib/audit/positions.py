@@ -1,4 +1,4 @@
-"""Does a judge pick by place? Positions of its picks, and picks over rotations."""
+"""Does a judge pick by place? Positions of its picks."""
 
 from __future__ import annotations
 
@@ -48,35 +48,6 @@ def position_statistics(judgements: pd.DataFrame) -> pd.DataFrame:
         tables.append(table)
     columns = "judge position n_picked expected share expected_share n_picks p_value".split()
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=columns)
-
-
-def rotation_agreement(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Whether a judge picks the same passage when the options are rotated.
-
-    Returns
-    -------
-    DataFrame
-        Per judge: ``judge, n_items`` (read in two rotations or more), ``same_pick`` and
-        ``same_outcome``, fractions of these items on which all rotations agree. ``none`` is
-        a pick of its own.
-    """
-    read = judgements[judgements["metric"].eq("completeness") & judgements["outcome"].ne("")]
-    per_item = read.groupby(["judge", "set", "item_id"], sort=False).agg(
-        n=("outcome", "size"), picks=("picked", "nunique"), outcomes=("outcome", "nunique")
-    )
-    several = per_item[per_item["n"] > 1]
-    table = pd.DataFrame(
-        {
-            "same_pick": several["picks"].eq(1),
-            "same_outcome": several["outcomes"].eq(1),
-            "n_items": 1,
-        }
-    )
-    found = table.groupby("judge", sort=False).agg(
-        n_items=("n_items", "sum"), same_pick=("same_pick", "mean"),
-        same_outcome=("same_outcome", "mean"),
-    )  # fmt: skip
-    return found.reset_index()
 
 
 def _picks(judgements: pd.DataFrame) -> pd.DataFrame:

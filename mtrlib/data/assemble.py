@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mtrlib.data.formats import recognise
 from mtrlib.data.formats.base import Format
+from mtrlib.data.formats.columns import MAP_FILE
 from mtrlib.data.matching import MatchReport, match_gold_texts
 from mtrlib.data.schema import Benchmark, Conversation, Passage, Qrels, Turn
 from mtrlib.data.tasks import ListQuestion
@@ -45,13 +46,16 @@ def read_parts(path: Path | str) -> Parts:
     path = Path(path)
     parts = Parts()
     try:
-        _take(parts, path, recognise(path))
-        return parts
+        whole = recognise(path)
     except InputError:
         if not path.is_dir():
             raise
+    else:
+        _take(parts, path, whole)
+        return parts
     for file in sorted(p for p in path.iterdir() if p.is_file()):
-        if file.suffix.lower() in SKIPPED or file.name.upper().startswith(("README", "LICEN")):
+        about = file.name == MAP_FILE or file.name.upper().startswith(("README", "LICEN"))
+        if about or file.suffix.lower() in SKIPPED:
             continue
         try:
             each = recognise(file)
@@ -68,12 +72,13 @@ def read_parts(path: Path | str) -> Parts:
 
 def _take(parts: Parts, path: Path, each: Format) -> None:
     held = []
+    before = len(parts.passages), len(parts.conversations)
     if each.passages is not None:
         parts.passages += each.passages(path)
-        held.append("passages")
     if each.conversations is not None:
         parts.conversations += each.conversations(path)
-        held.append("conversations")
+    held += ["passages"] * (len(parts.passages) > before[0])
+    held += ["conversations"] * (len(parts.conversations) > before[1])
     if each.questions is not None and each.conversations is None:
         parts.questions += each.questions(path)
         held.append("questions")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
+from mtrlib import paths
 from mtrlib.data.assemble import as_benchmark, read_parts
 from mtrlib.data.authored.mtr_mini import mtr_mini
 from mtrlib.data.corpus import wikipedia_passages
@@ -42,7 +42,7 @@ def load_benchmark(name: str, profile: Profile) -> Benchmark:
             conversations=profile.CONVERSATION_LIMIT,
             passage_limit=profile.PASSAGE_LIMIT,
         )
-    path = Path(name)
+    path = paths.given(name)
     if not path.exists():
         raise InputError(
             f"{name!r} is neither a benchmark ({', '.join(NAMES)}) nor a file or folder. "

@@ -16,9 +16,6 @@ from mtrlib.data.fetch import fetch
 from mtrlib.data.jsonl import read_jsonl, write_jsonl
 from mtrlib.data.schema import Passage
 
-# Authored data points at these passages: a test holds their digest.
-SLICE_DIGEST = "a478721a82ab77659a8707b973b693b7cfa52f8f204ae7b136b4a803a1f67f9e"
-
 
 def wikipedia_passages(limit: int = 0) -> tuple[Passage, ...]:
     """Passages of the English Wikipedia slice (May 2016) in the order of the dump.
@@ -29,7 +26,7 @@ def wikipedia_passages(limit: int = 0) -> tuple[Passage, ...]:
         article that still fits. 0 = all.
     """
     dump = fetch(registry.entry("enwiki-2016")) / "enwiki.xml.bz2"
-    found = tuple(read_passages(_parsed(dump, registry.entry("enwiki-2016").fingerprint)))
+    found = tuple(_read_passages(_parsed(dump, registry.entry("enwiki-2016").fingerprint)))
     return whole_articles(found, limit) if limit else found
 
 
@@ -55,7 +52,7 @@ def _record(passage: Passage) -> dict[str, Any]:
     }
 
 
-def read_passages(path: Path) -> Iterator[Passage]:
+def _read_passages(path: Path) -> Iterator[Passage]:
     """Read the project's own passage file."""
     for _, r in read_jsonl(path):
         yield Passage(r["id"], r["text"], r["title"], tuple(r["section"]), tuple(r["links"]))

@@ -125,16 +125,21 @@ def examples(benchmark: Benchmark, conversation: int = 0) -> pd.DataFrame:
     for t in benchmark.conversations[conversation].turns:
         first = by_id.get(t.gold[0]) if t.gold else None
         rows.append(
-            (t.turn_number, t.raw_utterance, " ".join(t.gold), snippet(first.text) if first else "")
+            (
+                t.turn_number,
+                t.raw_utterance,
+                " ".join(t.gold),
+                _snippet(first.text) if first else "",
+            )
         )
     columns = ["turn", "raw_utterance", "gold", "first words of the first gold"]
     return pd.DataFrame(rows, columns=columns).set_index("turn")
 
 
-def snippet(text: str, words: int = MOST_WORDS) -> str:
-    """At most twelve words of a text."""
+def _snippet(text: str) -> str:
+    """The first words of a text."""
     found = text.split()
-    return " ".join(found[: min(words, MOST_WORDS)]) + (" …" if len(found) > words else "")
+    return " ".join(found[:MOST_WORDS]) + (" …" if len(found) > MOST_WORDS else "")
 
 
 def _mean(values: Iterable[int]) -> float:

@@ -242,7 +242,7 @@ class _Resuming:
         shutil.copyfile(self.part, output_file)
 
 
-def fetch_all(entries: Iterable[Entry], *, verify: bool = True) -> None:
+def fetch_all(entries: Iterable[Entry]) -> None:
     """Fetch and verify entries; a model that cannot be had is reported, the rest goes on.
 
     Raises
@@ -252,7 +252,7 @@ def fetch_all(entries: Iterable[Entry], *, verify: bool = True) -> None:
     """
     for entry in entries:
         try:
-            folder = fetch(entry, verify=verify)
+            folder = fetch(entry, verify=True)
             size = sum((folder / m.name).stat().st_size for m in entry.members) / 1e6
             print(f"{entry.name:<14} {size:7.1f} MB  verified", flush=True)
         except FetchError as error:

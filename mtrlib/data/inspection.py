@@ -56,10 +56,10 @@ def inspect_dataset(path: Path | str) -> Inspection:
     InputError
         A file cannot be read as its format.
     """
-    return inspect_parts(read_parts(path))
+    return _inspect_parts(read_parts(path))
 
 
-def inspect_parts(parts: Parts) -> Inspection:
+def _inspect_parts(parts: Parts) -> Inspection:
     """:func:`inspect_dataset` for parts that are already read."""
     found = Inspection()
     for name, format_name, held in parts.read:

@@ -13,6 +13,20 @@ from mtrlib.errors import InputError
 LFS_POINTER = "version https://git-lfs"
 
 
+def refuse_pointer(path: Path, start: str) -> None:
+    """Tell a Git LFS pointer, which a clone leaves in place of large files, from the data.
+
+    Raises
+    ------
+    InputError
+        The file starts as a pointer does.
+    """
+    if start.startswith(LFS_POINTER):
+        raise InputError.at(
+            path, 1, "a Git LFS pointer, not the data", "run `git lfs pull` at its source"
+        )
+
+
 def read_text_lines(path: Path | str) -> Iterator[tuple[int, str]]:
     r"""Yield ``(line number, line without its end)``, streaming, UTF-8 with or without BOM.
 
@@ -30,13 +44,8 @@ def read_text_lines(path: Path | str) -> Iterator[tuple[int, str]]:
     with path.open(encoding="utf-8-sig", newline="\n") as lines:
         try:
             for number, line in enumerate(lines, start=1):
-                if number == 1 and line.startswith(LFS_POINTER):
-                    raise InputError.at(
-                        path,
-                        1,
-                        "a Git LFS pointer, not the data",
-                        "run `git lfs pull` at its source",
-                    )
+                if number == 1:
+                    refuse_pointer(path, line)
                 yield number, line.rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise InputError.at(

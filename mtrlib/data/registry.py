@@ -94,7 +94,7 @@ class Entry:
         return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
 
-def read_registry(path: Path) -> dict[str, Entry]:
+def _read_registry(path: Path) -> dict[str, Entry]:
     """Read a registry file.
 
     Raises
@@ -132,7 +132,7 @@ def _source(fields: dict[str, Any]) -> Source:
 @lru_cache(maxsize=1)
 def registry() -> dict[str, Entry]:
     """The entries of ``data/registry.json`` by name."""
-    return read_registry(paths.root() / "data" / "registry.json")
+    return _read_registry(paths.root() / "data" / "registry.json")
 
 
 def entry(name: str) -> Entry:

@@ -3,6 +3,9 @@
 Source: MTR-Suite, section 5 and Figure 2b, which shows a spread of Recall@20 alone. Here
 every mean has an interval that resamples whole conversations, and a spread is compared
 with the noise before it is called a difference.
+
+The functions read one table, ``per_query``: one row per query, with the columns ``benchmark,
+view, system, query_id, conversation_id, turn_number, value``.
 """
 
 from __future__ import annotations
@@ -15,9 +18,6 @@ import numpy as np
 import pandas as pd
 
 from mtrlib.evaluation.significance import bootstrap_interval, holm, paired_difference
-
-# Columns of the per-query table that the functions below read.
-PER_QUERY = ["benchmark", "view", "system", "query_id", "conversation_id", "turn_number", "value"]
 
 
 def mean_intervals(
@@ -32,7 +32,7 @@ def mean_intervals(
 
     Parameters
     ----------
-    per_query : columns ``PER_QUERY``; ``value`` is a fraction in [0, 1].
+    per_query : the table of this module; ``value`` is a fraction in [0, 1].
     by : columns that define a group, for example benchmark, view, system.
 
     Returns
@@ -182,7 +182,7 @@ def spread(
 
     Parameters
     ----------
-    per_query : columns ``PER_QUERY``.
+    per_query : the table of this module.
     pairs : of :func:`compare_systems`.
 
     Returns

@@ -80,7 +80,7 @@ def minimum_detectable_difference(
 
     Parameters
     ----------
-    per_query : columns ``PER_QUERY`` of :mod:`mtrlib.evaluation.discrimination`.
+    per_query : the table of :mod:`mtrlib.evaluation.discrimination`.
     pairs : of ``compare_systems`` on the same rows.
     confidence, power : fractions in (0, 1).
 
@@ -229,7 +229,7 @@ def rank_stability(
 
     Parameters
     ----------
-    per_query : columns ``PER_QUERY`` of :mod:`mtrlib.evaluation.discrimination`.
+    per_query : the table of :mod:`mtrlib.evaluation.discrimination`.
 
     Returns
     -------

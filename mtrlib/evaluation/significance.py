@@ -49,11 +49,6 @@ class Difference(Interval):
     n_lost: int
     n_same: int
 
-    @property
-    def in_noise(self) -> bool:
-        """True unless the interval excludes 0."""
-        return not (self.low > 0 or self.high < 0)
-
 
 def bootstrap_interval(
     values: pd.Series | np.ndarray,

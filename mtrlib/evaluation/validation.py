@@ -124,27 +124,6 @@ def against_people(
     )
 
 
-def correlation(
-    judge: pd.Series,
-    human: pd.Series,
-    *,
-    groups: pd.Series | Mapping[str, str] | None = None,
-    resamples: int,
-    confidence: float,
-    rng: np.random.Generator,
-) -> dict[str, Measured]:
-    """Pearson's and Spearman's correlation as ``pearson`` and ``spearman``.
-
-    Parameters and errors as :func:`against_people`. NaN with fewer than three pairs or
-    where one side does not vary.
-    """
-    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "rng": rng}
-    return {
-        name: against_people(judge, human, name, groups=groups, **how)
-        for name in ("pearson", "spearman")
-    }
-
-
 def validation_table(
     pairs: pd.DataFrame,
     statistics: Sequence[str],

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import fields, replace
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import yaml
 
+from mtrlib.data.own_tables import table_texts
 from mtrlib.errors import InputError
 from mtrlib.llm.endpoints import Endpoint
 from mtrlib.llm.requests import DIALECTS
@@ -39,14 +38,9 @@ def parse_endpoints(text: str, where: str) -> dict[str, Endpoint]:
 
 def endpoints() -> dict[str, Endpoint]:
     """All endpoints by alias, the user's own (``MTR_ENDPOINTS``) over the built-in ones."""
-    text = files("mtrlib.llm").joinpath("endpoints.yaml").read_text(encoding="utf-8")
-    found = parse_endpoints(text, "endpoints.yaml")
-    own = os.environ.get("MTR_ENDPOINTS", "")
-    if own:
-        path = Path(own)
-        if not path.is_file():
-            raise InputError.at(path, None, "no such file", "check MTR_ENDPOINTS")
-        found |= parse_endpoints(path.read_text(encoding="utf-8-sig"), own)
+    found: dict[str, Endpoint] = {}
+    for text, where in table_texts("mtrlib.llm", "endpoints.yaml", "MTR_ENDPOINTS"):
+        found |= parse_endpoints(text, where)
     return found
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import yaml
 
+from mtrlib.data.own_tables import table_texts
 from mtrlib.errors import InputError
 from mtrlib.llm.requests import Request
 
@@ -44,14 +42,9 @@ def prices() -> tuple[Price, ...]:
     InputError
         No such file, or an entry without input, output and date.
     """
-    text = files("mtrlib.llm").joinpath("prices.yaml").read_text(encoding="utf-8")
-    table = _parsed(text, "prices.yaml")
-    own = os.environ.get("MTR_PRICES", "")
-    if own:
-        path = Path(own)
-        if not path.is_file():
-            raise InputError.at(path, None, "no such file", "check MTR_PRICES")
-        table = _parsed(path.read_text(encoding="utf-8-sig"), own) + table
+    table: tuple[Price, ...] = ()
+    for text, where in table_texts("mtrlib.llm", "prices.yaml", "MTR_PRICES"):
+        table = _parsed(text, where) + table
     return table
 
 

@@ -51,7 +51,7 @@ class Replies:
         return self._found.get(key) or self._failed.get(key)
 
 
-def sampling_fields(body: Mapping[str, Any]) -> dict[str, Any]:
+def _sampling_fields(body: Mapping[str, Any]) -> dict[str, Any]:
     """What of a body may be written down: numbers, switches and short names, never content."""
     kept = {}
     for name, value in body.items():
@@ -77,7 +77,7 @@ def line_of(request: Request, reply: Reply, body: Mapping[str, Any]) -> dict[str
         "model": request.model,
         "dialect": request.dialect,
         "note": request.note,
-        "sent": sampling_fields(body),
+        "sent": _sampling_fields(body),
         "text": reply.text,
         "data": dict(reply.data),
         "finish_reason": reply.finish_reason,

@@ -85,9 +85,9 @@ class Caller:
                     tried.update(change)
                     body = changed(body, change)
                     continue
-                if is_permanent(error):
+                if _is_permanent(error):
                     raise EndpointError(self._ended(error)) from None
-                if attempt >= self.endpoint.max_attempts or not is_passing(error):
+                if attempt >= self.endpoint.max_attempts or not _is_passing(error):
                     reply = Reply(key, failed=_reason(error, request))
                     break
                 self.wait(waiting_time(error, attempt, rng))
@@ -107,12 +107,12 @@ class Caller:
         )
 
 
-def is_permanent(error: CallError) -> bool:
+def _is_permanent(error: CallError) -> bool:
     """Whether every further call would fail too."""
     return error.status in _PERMANENT or (error.status == 429 and error.code == _NO_QUOTA)
 
 
-def is_passing(error: CallError) -> bool:
+def _is_passing(error: CallError) -> bool:
     """Whether the same call may succeed a little later."""
     if error.status is not None:
         return error.status in _PASSING or error.status >= 500

@@ -1,4 +1,4 @@
-"""``python -m mtrlib.reporting``: run, check, compare, verify, refresh, html, record."""
+"""``python -m mtrlib.reporting``: run, check, compare, verify, refresh, record."""
 
 from __future__ import annotations
 
@@ -7,25 +7,51 @@ from pathlib import Path
 
 from mtrlib import paths
 from mtrlib.errors import ComparisonError, run_main
-from mtrlib.reporting import compare, jobs, notebook_runner, pages, parameters, recording, verify
+from mtrlib.reporting import (
+    compare,
+    jobs,
+    matrix,
+    notebook_runner,
+    parameters,
+    readme_block,
+    recording,
+    results,
+    verify,
+)
+
+
+def _planned(args: argparse.Namespace) -> list[jobs.Job]:
+    given = parameters.read_file(args.parameters) if args.parameters else {}
+    given |= parameters.parse_text(args.param)
+    return jobs.plan(jobs.select(args.nb), args.profile, given)
 
 
 def _run(args: argparse.Namespace) -> None:
-    given = parameters.read_file(args.parameters) if args.parameters else {}
-    given |= parameters.parse_text(args.param)
-    notebooks = jobs.select(args.nb)
-    planned = jobs.plan(notebooks, args.profile, given)
+    planned = _planned(args)
     outcomes = notebook_runner.execute_all(planned)
     width = max(len(outcome.name) for outcome in outcomes)
     print(f"\n{'notebook':<{width}}  seconds  run")
     for outcome in outcomes:
         print(f"{outcome.name:<{width}}  {outcome.seconds:7.1f}  {outcome.tag}")
+    _refuse_failures(planned)
     if any(job.profile.tag != "default" for job in planned):
         print("committed results belong to `default` without overrides: nothing compared")
-    elif notebooks != jobs.select():
+    elif [job.path for job in planned] != jobs.select():
         print("not every notebook ran: nothing compared")
     else:
         _compare(args)
+
+
+def _refuse_failures(planned: list[jobs.Job]) -> None:
+    """A number of ours that misses the paper's in the paper's own setup ends the run."""
+    for job in planned:
+        folder = paths.build(job.profile.tag) / "results"
+        if job.path.stem.startswith("90_") and (folder / f"{readme_block.TABLE}.json").is_file():
+            failed = matrix.failures(results.load(readme_block.TABLE, folder)[0])
+            if failed:
+                raise ComparisonError(
+                    "\n  ".join([f"{len(failed)} numbers miss the paper's", *failed])
+                )
 
 
 def _compare(args: argparse.Namespace) -> None:
@@ -46,17 +72,14 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _verify(args: argparse.Namespace) -> None:
-    verify.verify(images=False if args.no_images else None)
+    verify.verify(
+        args.nb, profile=args.profile or "default", images=False if args.no_images else None
+    )
 
 
 def _refresh(args: argparse.Namespace) -> None:
     for path in verify.refresh(args.nb):
         print(f"replaced {path.relative_to(paths.root())}")
-
-
-def _html(args: argparse.Namespace) -> None:
-    index = pages.render(jobs.select(args.nb), paths.build("html"))
-    print(f"open {index.relative_to(paths.root())}")
 
 
 def _record(args: argparse.Namespace) -> None:
@@ -77,10 +100,19 @@ def main(argv: list[str] | None = None) -> None:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="run notebooks into build/, compare a default run")
-    run.add_argument("--profile", help="smoke, default or paper (the notebooks' own if left out)")
-    run.add_argument("--param", default="", metavar="TEXT", help='"K=10 BENCHMARKS=[a,b]"')
-    run.add_argument("--parameters", type=Path, metavar="FILE", help="YAML or JSON of values")
     run.set_defaults(action=_run)
+
+    plan = commands.add_parser(
+        "plan", help="settle what `run` would do, and say only what is wrong"
+    )
+    plan.set_defaults(action=_planned)
+
+    for command in (run, plan):
+        command.add_argument(
+            "--profile", help="smoke, default or paper (the notebooks' own if out)"
+        )
+        command.add_argument("--param", default="", metavar="TEXT", help='"K=10 BENCHMARKS=[a,b]"')
+        command.add_argument("--parameters", type=Path, metavar="FILE", help="YAML or JSON values")
 
     check = commands.add_parser("check", help="form of the committed notebooks, without a run")
     check.set_defaults(action=_check)
@@ -88,21 +120,19 @@ def main(argv: list[str] | None = None) -> None:
     numbers = commands.add_parser("compare", help="numbers of build/default with the committed")
     numbers.set_defaults(action=_compare)
 
-    proof = commands.add_parser("verify", help="form, fresh run byte by byte, numbers")
+    proof = commands.add_parser("verify", help="form, fresh run byte by byte, numbers, README")
+    proof.add_argument("--profile", help="default, or the one of an earlier `make reproduce`")
     proof.add_argument("--no-images", action="store_true", help="leave pictures out")
     proof.set_defaults(action=_verify)
 
     renew = commands.add_parser("refresh", help="run afresh, replace what is committed")
     renew.set_defaults(action=_refresh)
 
-    html = commands.add_parser("html", help="pages of the committed notebooks in build/html/")
-    html.set_defaults(action=_html)
-
     record = commands.add_parser("record", help="ask the local LLM what the default run replays")
     record.add_argument("what", nargs="*", choices=list(recording.RECORDS), help="only these")
     record.set_defaults(action=_record)
 
-    for command in (run, check, renew, html):
+    for command in (run, plan, check, proof, renew):
         command.add_argument("--nb", default="", metavar="NAMES", help='"03 00", all if empty')
     args = parser.parse_args(argv)
     args.action(args)

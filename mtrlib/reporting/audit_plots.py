@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from mtrlib.reporting.plots import MARKERS, PALETTE, house_style
+from mtrlib.reporting.plots import MARKERS, PALETTE, house_style, legend_beside, nth_style, reach
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -161,11 +161,15 @@ def estimates_figure(estimates: pd.DataFrame, confidence: float) -> tuple[Figure
     for axes, quantity in zip(panels[0], quantities, strict=True):
         rows = estimates[estimates["quantity"] == quantity].set_index("set").reindex(sets)
         value = 100 * rows["value"]
-        reach = [value - 100 * rows["ci_low"], 100 * rows["ci_high"] - value]
+        arms = reach(value, rows, 100)
         axes.errorbar(
-            value, at, xerr=reach, fmt=MARKERS[0], color=PALETTE[1], capsize=3, label="estimated"
+            value, at, xerr=arms, fmt=MARKERS[0], color=PALETTE[1], capsize=3, label="estimated"
         )
-        axes.plot(100 * rows["planted"], at, MARKERS[6], color=PALETTE[2], label="planted")
+        # above the dot, which would hide an estimate that hits
+        axes.plot(
+            100 * rows["planted"], at, MARKERS[6], color=PALETTE[0], markersize=5, zorder=3,
+            label="planted",
+        )  # fmt: skip
         axes.set_title(quantity, fontsize=10)
         axes.set_xlabel("%")
         axes.set_xlim(-3, 103)
@@ -173,7 +177,7 @@ def estimates_figure(estimates: pd.DataFrame, confidence: float) -> tuple[Figure
     turns = estimates[estimates["quantity"] == "sparsity"].set_index("set")["n"].to_dict()
     panels[0][0].set_yticks(at, [_with_n(name, turns) for name in sets])
     panels[0][0].invert_yaxis()
-    panels[0][-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(panels[0][-1])
     note = f"n = turns; bars: {confidence:.0%} intervals, conversations resampled"
     figure.suptitle(note, fontsize=9)
     figure.tight_layout()
@@ -194,11 +198,11 @@ def calibration_figure(curves: pd.DataFrame, confidence: float) -> tuple[Figure,
     axes.plot([0, 100], [0, 100], color="grey", linewidth=1, linestyle="--")
     for i, (judge, rows) in enumerate(curves.groupby("judge", sort=False)):
         observed = 100 * rows["observed"]
-        reach = [observed - 100 * rows["ci_low"], 100 * rows["ci_high"] - observed]
+        arms = reach(observed, rows, 100)
         axes.errorbar(
-            100 * rows["predicted"], observed, yerr=reach, capsize=3,
+            100 * rows["predicted"], observed, yerr=arms, capsize=3,
             label=f"{judge} (n = {int(rows['n'].sum()):,} pairs)",
-            color=PALETTE[i % len(PALETTE)], marker=MARKERS[i % len(MARKERS)], markersize=4,
+            **nth_style(i), markersize=4,
         )  # fmt: skip
     axes.set_xlabel("judge's probability of support (%)")
     axes.set_ylabel("observed (%)")
@@ -218,9 +222,9 @@ def _dose_lines(axes: Axes, part: pd.DataFrame, judges: Sequence[str]) -> None:
             continue
         value = line["value"]
         style: dict[str, Any] = {"color": PALETTE[i % len(PALETTE)], "marker": MARKERS[i]}
-        reach = [value - line["ci_low"], line["ci_high"] - value]
+        arms = reach(value, line)
         axes.errorbar(
-            100 * line["rate"], value, yerr=reach, label=judge, markersize=4, capsize=2, **style
+            100 * line["rate"], value, yerr=arms, label=judge, markersize=4, capsize=2, **style
         )
 
 

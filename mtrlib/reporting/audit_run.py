@@ -26,7 +26,7 @@ WRITERS = {"mtr-mini": "claude", "judgements-mini": "claude"}
 VIEW = "full_history"  # what the retriever of hard negatives is asked with
 
 
-def hard_negatives(benchmark: Benchmark, profile: Profile) -> Run:
+def _hard_negatives(benchmark: Benchmark, profile: Profile) -> Run:
     """Ranked lists of the profile's NEGATIVES retriever, for the completeness test."""
     turns = list(benchmark.turns())
     documents = {p.passage_id: p.document for p in benchmark.passages}
@@ -37,7 +37,7 @@ def hard_negatives(benchmark: Benchmark, profile: Profile) -> Run:
 
 def item_set(benchmark: Benchmark, profile: Profile, negatives: Run | None = None) -> ItemSet:
     """The items of a benchmark with their hard negatives (searched for when not given)."""
-    found = negatives or hard_negatives(benchmark, profile)
+    found = negatives or _hard_negatives(benchmark, profile)
     return audit_items(benchmark, found, most_negatives=profile.OPTIONS)
 
 
@@ -58,7 +58,7 @@ def damaged_copies(
     ----------
     rejected : query id -> passages judged not to support, planted as noise.
     """
-    negatives = hard_negatives(benchmark, profile)  # the questions are the same in all copies
+    negatives = _hard_negatives(benchmark, profile)  # the questions are the same in all copies
     copies = {}
     for kind in KINDS:
         for rate in RATES:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,21 @@ MANIFEST_ENTRIES = ("mode", "settings", "data", "models")
 Difference = tuple[str, str, str, str, str, float, str]
 
 
-def compare(fresh_dir: Path, committed_dir: Path, *, tolerance: float = TOLERANCE) -> pd.DataFrame:
+def compare(
+    fresh_dir: Path,
+    committed_dir: Path,
+    *,
+    tolerance: float = TOLERANCE,
+    numbers: Collection[str] | None = None,
+) -> pd.DataFrame:
     """Differences between two folders of artefacts, one row each; empty when they agree.
 
     Parameters
     ----------
     fresh_dir, committed_dir : folders of CSVs, with JSON manifests or PNGs beside them.
     tolerance : absolute difference that is allowed in columns with decimals.
+    numbers : of notebooks (``03``); only the artefacts that bear one of them (``t03_recall``,
+        ``fig03_asl``) are compared. None compares all.
 
     Returns
     -------
@@ -42,6 +51,8 @@ def compare(fresh_dir: Path, committed_dir: Path, *, tolerance: float = TOLERANC
     found: list[Difference] = []
     fresh, committed = _names(fresh_dir), _names(committed_dir)
     for name in sorted(fresh | committed):
+        if numbers is not None and _notebook_number(name) not in numbers:
+            continue
         if name not in fresh:
             found.append((name, "", "", "", "", math.nan, "MISSING FILE"))
         elif name not in committed:
@@ -68,6 +79,11 @@ def compare_build(build: Path) -> pd.DataFrame:
         raise InputError.at(build, None, "no results here", "run the notebooks first")
     pairs = (build / "results", paths.results()), (build / "figures", paths.figures())
     return pd.concat([compare(fresh, kept) for fresh, kept in pairs], ignore_index=True)
+
+
+def _notebook_number(name: str) -> str:
+    found = re.match(r"(?:t|fig)(\d\d)_", name)
+    return found[1] if found else ""
 
 
 def _names(folder: Path) -> set[str]:

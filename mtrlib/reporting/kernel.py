@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import IO, Any
 
 import mtrlib
+from mtrlib.reporting import network_guard
 
 PROGRESS_SECONDS = 5.0
 
@@ -32,7 +33,9 @@ def manager_class(env: Mapping[str, str], messages: IO[bytes]) -> type:
 
     # jupyter_client fills in $NAME
     plain = {name: value.replace("$", "$$") for name, value in env.items()}
-    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    guarded = network_guard.VARIABLE in env
+    module = network_guard.__name__ if guarded else "ipykernel_launcher"
+    argv = [sys.executable, "-m", module, "-f", "{connection_file}"]
     spec = KernelSpec(**{**get_kernel_dict(), "argv": argv, "env": plain})
 
     class ThisInterpreter(AsyncKernelManager):
@@ -46,13 +49,15 @@ def manager_class(env: Mapping[str, str], messages: IO[bytes]) -> type:
     return ThisInterpreter
 
 
-def environment(build: Path, log: Path) -> dict[str, str]:
+def environment(build: Path, log: Path, *, network: bool = True) -> dict[str, str]:
     """Variables that a run sets: equal bytes for equal input, and where things go.
 
     Parameters
     ----------
     build : folder that holds the folders of all tags.
     log : the library appends a line of progress to it now and then.
+    network : off, the kernel reaches this machine alone, and attempts are written beside the
+        log, see :func:`attempts_file`.
     """
     library = str(Path(mtrlib.__file__).resolve().parent.parent)
     return {
@@ -62,7 +67,13 @@ def environment(build: Path, log: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(filter(None, [library, os.environ.get("PYTHONPATH")])),
         "MTR_BUILD": str(build.resolve()),
         "MTR_PROGRESS_FILE": str(log.resolve()),
+        **({} if network else network_guard.environment(attempts_file(log))),
     }
+
+
+def attempts_file(log: Path) -> Path:
+    """Where a kernel without network writes what it tried to reach."""
+    return log.with_suffix(".network.log")
 
 
 class Follower:

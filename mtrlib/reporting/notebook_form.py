@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 from mtrlib import paths, profiles
 from mtrlib.errors import NotebookError
 from mtrlib.reporting.canonical import canonical_bytes
+from mtrlib.reporting.parameter_comments import comment_problems
 from mtrlib.reporting.parameters import is_declarable
 
 KERNEL = "python3"
@@ -67,6 +68,8 @@ def check(nb: NotebookNode, *, known: Collection[str] = FIELDS) -> list[str]:
         f"parameter {name} is no field of Profile" for name in declared if name not in known
     ]
     problems += _no_default_run(declared)
+    if declared:
+        problems += _uncommented(nb)
     for tag in TAGS[1:]:
         count = sum(tag in _tags(cell) for _, cell in _code(nb))
         if count != 1:
@@ -100,9 +103,14 @@ def check_run(nb: NotebookNode, *, allow_stderr: bool = False) -> list[str]:
 
 
 def check_committed(path: Path) -> list[str]:
-    """All of :func:`check` and :func:`check_run`, and what only a committed file must hold."""
+    """All of :func:`check` and :func:`check_page`."""
+    return check(read(path)) + check_page(path)
+
+
+def check_page(path: Path) -> list[str]:
+    """:func:`check_run`, and what any committed notebook must hold, numbered or not."""
     nb = read(path)
-    problems = check(nb) + check_run(nb)
+    problems = check_run(nb)
     for number, cell in _code(nb):
         for output in cell.outputs:
             problems += [f"cell {number}: {problem}" for problem in _output_problems(output)]
@@ -158,6 +166,12 @@ def _no_default_run(declared: dict[str, Any]) -> Iterator[str]:
         wanted = profiles.PROFILES["default"].to_dict().get(name, value)
         if (list(value) if isinstance(value, tuple) else value) != wanted:
             yield f"parameter {name} = {value!r}, but profile 'default' has {wanted!r}"
+
+
+def _uncommented(nb: NotebookNode) -> Iterator[str]:
+    for number, cell in _code(nb):
+        if "parameters" in _tags(cell):
+            yield from (f"cell {number}: {line}" for line in comment_problems(cell.source))
 
 
 def _code_problems(source: str) -> Iterator[str]:

@@ -10,20 +10,18 @@ from __future__ import annotations
 import copy
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from mtrlib import errors, paths, profiles
+from mtrlib import errors, paths
 from mtrlib.errors import InputError, NotebookError
-from mtrlib.profiles import Profile
 from mtrlib.reporting import kernel, notebook_form
 from mtrlib.reporting.canonical import canonical_bytes
-from mtrlib.reporting.jobs import Job, plan
+from mtrlib.reporting.jobs import Job
 from mtrlib.reporting.results import write_atomically
 
 
@@ -38,39 +36,35 @@ class Outcome:
     peak_mb: int
 
 
-def run(
-    path: Path,
-    profile_name: str | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    output: Path | None = None,
-    *,
-    resolve: Callable[..., Profile] = profiles.load,
-) -> Outcome:
-    """:func:`plan` and :func:`execute` for one notebook."""
-    (job,) = plan([path], profile_name, overrides, resolve=resolve)
-    return execute(job, output)
-
-
-def execute_all(jobs: Iterable[Job], *, build: Path | None = None) -> list[Outcome]:
+def execute_all(
+    jobs: Iterable[Job], *, build: Path | None = None, network: bool = True
+) -> list[Outcome]:
     """Run one after the other, a line for each; the first failure ends it."""
     outcomes = []
     for job in jobs:
         print(f"{job.path.stem}: running ({job.profile.tag})", flush=True)
-        outcomes.append(execute(job, build=build))
+        outcomes.append(execute(job, build=build, network=network))
         done = outcomes[-1]
         memory = f", peak memory at most {done.peak_mb} MB" if done.peak_mb else ""
         print(f"{done.name}: {done.seconds:.1f} s{memory} -> {_shown(done.path)}", flush=True)
     return outcomes
 
 
-def execute(job: Job, output: Path | None = None, *, build: Path | None = None) -> Outcome:
+def execute(
+    job: Job,
+    output: Path | None = None,
+    *,
+    build: Path | None = None,
+    network: bool = True,
+) -> Outcome:
     """Run a notebook; its file appears only when every cell has run without an error.
 
     Parameters
     ----------
-    job : from :func:`plan`.
+    job : from :func:`mtrlib.reporting.jobs.plan`.
     output : folder of the executed notebook, ``build/<tag>/notebooks`` if None.
     build : replaces the build folder of the whole run, results included.
+    network : off, nothing but this machine can be reached; an attempt fails the run.
 
     Raises
     ------
@@ -87,11 +81,14 @@ def execute(job: Job, output: Path | None = None, *, build: Path | None = None) 
         raise InputError.at(target, None, "the run would replace its source", "choose a folder")
     for parent in (target.parent, log.parent):
         parent.mkdir(parents=True, exist_ok=True)
-    log.unlink(missing_ok=True)
+    attempts = kernel.attempts_file(log)
+    for old in (log, attempts):
+        old.unlink(missing_ok=True)
     started = time.perf_counter()
     messages = log.with_suffix(".kernel.log")
+    environment = kernel.environment(folder.parent, log, network=network)
     with kernel.Follower(log, name), messages.open("wb") as stderr:
-        manager = kernel.manager_class(kernel.environment(folder.parent, log), stderr)
+        manager = kernel.manager_class(environment, stderr)
         executed, error = _papermill(job, target, manager)
     problems = notebook_form.check_run(executed, allow_stderr=True)
     if error is not None and all("was not executed" in problem for problem in problems):
@@ -100,9 +97,12 @@ def execute(job: Job, output: Path | None = None, *, build: Path | None = None) 
     if not problems and not job.profile.overrides:
         # a warning about a reader's own settings must not cost them the run
         problems = notebook_form.check_run(executed)
+    if attempts.is_file():
+        tried = dict.fromkeys(attempts.read_text(encoding="utf-8").split("\n")[:-1])
+        problems.append(f"asked for the network in a run without it: {', '.join(tried)}")
     if problems:
         write_atomically(failed, canonical_bytes(executed))
-        failure = NotebookError(f"{name}, {problems[0]}. See {_shown(failed)}.")
+        failure = NotebookError(f"{name}, {problems[0].rstrip('.')}. See {_shown(failed)}.")
         failure.exit_code = _exit_code(executed)
         raise failure
     write_atomically(target, canonical_bytes(executed))

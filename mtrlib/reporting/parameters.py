@@ -7,6 +7,7 @@ of another type that they do not spell.
 
 from __future__ import annotations
 
+import difflib
 import json
 import math
 import re
@@ -103,8 +104,10 @@ def assign(
     known = {name for names in declared.values() for name in names}
     for name in given:
         if name not in known:
+            near = difflib.get_close_matches(name.upper(), sorted(known), n=1)
             raise InputError(
                 f"{name!r} is a parameter of no selected notebook. "
+                f"{f'Did you mean {near[0]}? ' if near else ''}"
                 f"Known parameters: {', '.join(sorted(known))}."
             )
     assigned = {}
@@ -133,13 +136,13 @@ def coerce(name: str, value: Any, default: Any) -> Any:
         read = value if type(value) is type(default) else None
     if read is None:
         raise InputError(
-            f"{name}={value!r} is {type_name(value)}, but the notebook declares "
-            f"{type_name(default)} ({name} = {default!r})."
+            f"{name}={value!r} is {_type_name(value)}, but the notebook declares "
+            f"{_type_name(default)} ({name} = {default!r})."
         )
     return type(default)(read)
 
 
-def type_name(value: Any) -> str:
+def _type_name(value: Any) -> str:
     """Name of a value's type in messages."""
     if isinstance(value, list | tuple):
         return "a list of text" if all(isinstance(v, str) for v in value) else "a list"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mtrlib.data.schema import Passage
-from mtrlib.reporting.plots import MARKERS, PALETTE, house_style
+from mtrlib.reporting.plots import DASHES, MARKERS, PALETTE, house_style, legend_beside, reach
 from mtrlib.synthesis.clustering import Clusters
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def cluster_figure(
     for i, (name, found) in enumerate(ways.items()):
         sizes, counts = np.unique(found.sizes, return_counts=True)
         style = {"color": PALETTE[i], "marker": MARKERS[i], "markersize": 4}
-        left.plot(sizes, counts, label=name, **style)
+        left.plot(sizes, counts, DASHES[i % len(DASHES)], label=name, **style)
         rows += [("size", name, int(s), int(n), "") for s, n in zip(sizes, counts, strict=True)]
     left.set_xlabel("passages in a cluster")
     left.set_ylabel("clusters")
@@ -112,16 +112,16 @@ def audit_figure(scores: pd.DataFrame, confidence: float) -> tuple[Figure, pd.Da
             part = shown[(shown["metric"] == metric) & (shown["set"] == name)]
             rows = part.set_index("judge").reindex(judges)
             at = np.arange(len(judges)) + (i - (len(sets) - 1) / 2) * 0.2
-            reach = [rows["value"] - rows["ci_low"], rows["ci_high"] - rows["value"]]
+            arms = reach(rows["value"], rows)
             axes.errorbar(
-                at, rows["value"], yerr=reach, linestyle="none", capsize=3,
+                at, rows["value"], yerr=arms, linestyle="none", capsize=3,
                 label=f"{name} (n = {turns[name]} turns)", color=PALETTE[i], marker=MARKERS[i],
             )  # fmt: skip
         axes.set_title(metric, fontsize=10)
         axes.set_xticks(range(len(judges)), judges)
         axes.set_ylim(0.9, 5.1)
     panels[0][0].set_ylabel("score (1 to 5)")
-    panels[0][-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(panels[0][-1])
     figure.suptitle(f"Bars: {confidence:.0%} intervals, conversations resampled", fontsize=9)
     figure.tight_layout()
     return figure, shown

@@ -38,14 +38,14 @@ def measure(packs: Mapping[str, Path], profile: Profile) -> dict[str, pd.DataFra
     """``rewriting_mtrag``: bound, attribution and coreference; nothing where a pack is missing."""
     if not set(PACKS) <= set(packs):
         return {}
-    passages, turns, qrels = closed_tasks(packs)
+    passages, turns, qrels = _closed_tasks(packs)
     rows = []
     for name in RETRIEVERS:
         rows += _rows(remembered(searcher(name, passages)), passages, turns, qrels, profile)
     return {"rewriting_mtrag": pd.DataFrame(rows)}
 
 
-def closed_tasks(packs: Mapping[str, Path]) -> tuple[list[Passage], list[Turn], Qrels]:
+def _closed_tasks(packs: Mapping[str, Path]) -> tuple[list[Passage], list[Turn], Qrels]:
     """The retrieval tasks all of whose gold lies in the corpora of the packs, over both."""
     found = [p for name in PACKS for p in read_parts(packs[name] / "corpus.jsonl").passages]
     passages = {p.passage_id: p for p in found}

@@ -53,7 +53,7 @@ def inscit_lists(folder: Path, profile: Profile) -> tuple[ListSet, dict[str, Tur
     return ListSet(NAME, benchmark.passages, splits, left_out), turns
 
 
-class WithHistory(Verifiers):
+class _WithHistory(Verifiers):
     """Verifiers of INSCIT: thresholds and probabilities are those of another set's verifiers.
 
     Parameters
@@ -99,7 +99,7 @@ def measure(folder: Path, profile: Profile) -> dict[str, pd.DataFrame]:
     best = best_local(mini.quality(local_names(profile)))
     inscit, turns = inscit_lists(folder, profile)
     transferred = Retrievers(inscit, trained.trained, trained.unavailable)
-    own = WithHistory(inscit, turns, mini, profile)
+    own = _WithHistory(inscit, turns, mini, profile)
     grid = new_grid(transferred, profile)
     run_systems(grid, own, ["none", best, "oracle"])
     found = means(grid.per_question, profile, rng)

@@ -34,14 +34,14 @@ JUDGES = ("lexical", "minilm", "feature")
 
 
 @dataclass(frozen=True)
-class Measurement:
+class _Measurement:
     """Tables by name, and by part of a pack how much was judged."""
 
     tables: dict[str, pd.DataFrame]
     counts: dict[str, dict[str, int]]
 
 
-def measure(packs: Mapping[str, Path], profile: Profile) -> Measurement:
+def _measure(packs: Mapping[str, Path], profile: Profile) -> _Measurement:
     """All tables that these packs allow.
 
     Parameters
@@ -74,7 +74,7 @@ def measure(packs: Mapping[str, Path], profile: Profile) -> Measurement:
     if "inscit" in packs:
         tables |= real_rvr.measure(packs["inscit"], profile)
     tables |= real_rewriting.measure(packs, profile)
-    return Measurement({"validation": pd.concat(rows, ignore_index=True), **tables}, counts)
+    return _Measurement({"validation": pd.concat(rows, ignore_index=True), **tables}, counts)
 
 
 def main() -> None:
@@ -91,7 +91,7 @@ def main() -> None:
         print(f"{name}: skipped, the pack is not there (MTR_REAL_DATA)")
     if not packs:
         raise InputError("no pack of real data. Mend: set MTR_REAL_DATA to their folder.")
-    measured = measure(packs, profile)
+    measured = _measure(packs, profile)
     about = {
         "date": datetime.now(UTC).date().isoformat(),
         "packs": {name: _digests(name, folder) for name, folder in packs.items()},

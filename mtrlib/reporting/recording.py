@@ -48,20 +48,20 @@ def record_audit() -> Committed:
     items, _ = judged_items(benchmark)
     how = {"seed": profile.SEED, "most_options": profile.OPTIONS}
     todo = [task for metric in METRICS for task in tasks(items, metric, ALIAS, **how)]
-    with local_client() as client:
+    with _local_client() as client:
         judge = LlmJudge(ALIAS, client)
         judge.judge(todo)
     keys = [request.key for request in judge.requests(todo)]
-    return commit(client, keys, benchmark.passages, "smollm2_audit")
+    return _commit(client, keys, benchmark.passages, "smollm2_audit")
 
 
 def record_pipeline() -> Committed:
     """Run MTR-Pipeline on the committed clusters with the local LLM; commit what it says."""
     profile = profiles.load("default")
     corpus = wikipedia_passages()
-    with local_client() as client:
+    with _local_client() as client:
         run = run_pipeline(frozen(corpus), corpus, client, profile)
-    return commit(client, run.log.requests, corpus, "smollm2_pipeline")
+    return _commit(client, run.log.requests, corpus, "smollm2_pipeline")
 
 
 def record_rvr() -> Committed:
@@ -70,15 +70,15 @@ def record_rvr() -> Committed:
     lists = load_list_set(profile)
     untrained = Retrievers(lists, {profile.ENCODERS[0]: {}}, {})
     pairs = first_pairs(untrained, profile, RECORDED_BUDGET)
-    with local_client() as client:
+    with _local_client() as client:
         verifier = LlmVerifier(ALIAS, client)
         verifier.verify(pairs)
     keys = [request.key for request in verifier.requests(pairs)]
-    return commit(client, keys, lists.passages, "smollm2_rvr")
+    return _commit(client, keys, lists.passages, "smollm2_rvr")
 
 
 @contextmanager
-def local_client() -> Iterator[Client]:
+def _local_client() -> Iterator[Client]:
     """Client of the local LLM, at the server of ``make llm`` or one started for the time."""
     with local_server.serve() if not local_server.address() else nullcontext() as url:
         chosen = endpoint(ALIAS)
@@ -87,7 +87,7 @@ def local_client() -> Iterator[Client]:
         yield Client(chosen, ReplyStore(store_path(ALIAS)))
 
 
-def commit(
+def _commit(
     client: Client, keys: Iterable[str], passages: Iterable[Passage], name: str
 ) -> Committed:
     """Write the replies to these keys to ``data/recorded/<name>.jsonl``, with their header."""

@@ -23,6 +23,7 @@ from pandas.api import types
 from mtrlib import __version__, paths
 from mtrlib.errors import InputError
 from mtrlib.profiles import Profile
+from mtrlib.reporting import glyphs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -119,6 +120,7 @@ def save_figure(
     the PNG relative to the repository root.
     """
     folder = _folder(name, profile, "figures")
+    glyphs.spell_out(fig)
     png = io.BytesIO()
     # the Software entry names the matplotlib version; without it equal pixels are equal bytes
     fig.savefig(png, format="png", dpi=DPI, bbox_inches="tight", metadata={"Software": None})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from mtrlib.rewriting.corpus_words import CorpusWords
 from mtrlib.rewriting.diversity import Vectors, encoder_vectors, token_vectors
 from mtrlib.rewriting.failure_set import read_failures, write_failures
 from mtrlib.rewriting.gates import Gates
+from mtrlib.rewriting.given_rewriter import GivenRewriter
 from mtrlib.rewriting.index_look import Build, bm25_parameters, joined, look_at_index
 from mtrlib.rewriting.labels import Attribution
 from mtrlib.rewriting.llm_rewriter import LlmRewriter
@@ -133,25 +135,31 @@ class Searchers:
         return {name: found.describe() for name, found in self.by_name.items()}
 
 
-def make_rewriter(profile: Profile) -> Rewriter:
-    """The profile's REWRITER; an endpoint replays its stored replies unless LIVE."""
+def _make_rewriter(profile: Profile, turns: Sequence[Turn]) -> Rewriter:
+    """The profile's REWRITER; an endpoint replays its stored replies unless LIVE.
+
+    ``recorded`` = rewrites-mini, or for other turns than its own the rewrites they bring along.
+    """
     if profile.REWRITER == "recorded":
-        return RecordedRewriter(load_authored().rewrites)
+        records = load_authored().rewrites
+        known = any(t.query_id in records for t in turns)
+        return RecordedRewriter(records) if known else GivenRewriter(turns)
     if profile.REWRITER == "rules":
         return RulesRewriter()
     return LlmRewriter(open_client(profile.REWRITER, replay_only=not profile.LIVE))
 
 
-def cost_lines(profile: Profile) -> list[str]:
+def cost_lines(profile: Profile, benchmark: Benchmark | None = None) -> list[str]:
     """Dry run of an endpoint as rewriter, every kind for every turn; others cost no money.
 
     Kinds that rewrite the standalone query are counted with the raw turn in its place.
+    ``benchmark`` replaces the profile's TURNS.
     """
     if profile.REWRITER in LOCAL:
         return [f"rewriter {profile.REWRITER}: no calls, no money"]
     client = open_client(profile.REWRITER, replay_only=not profile.LIVE)
     rewriter, gates = LlmRewriter(client), Gates.read(profile.GATES or None)
-    turns = list(load_benchmark(profile.TURNS, profile).turns())
+    turns = list((benchmark or load_benchmark(profile.TURNS, profile)).turns())
     tasks = tasks_for(
         turns, history_turns=gates.coreference.turns, wanted=gates.multi_query.variants
     )
@@ -160,18 +168,23 @@ def cost_lines(profile: Profile) -> list[str]:
     return [f"rewriter {profile.REWRITER}; {sent}", plan.table().to_string()]
 
 
-def load_study(profile: Profile) -> Study:
+def load_study(profile: Profile, benchmark: Benchmark | None = None) -> Study:
     """Load turns and gates, and ask the rewriter for every kind of rewrite.
+
+    ``benchmark`` replaces the profile's TURNS.
 
     Raises
     ------
     InputError
-        A set in which no turn has gold, or as the readers of benchmark, gates and rewriter.
+        K beyond the lists, a set in which no turn has gold, or as the readers of benchmark, gates
+        and rewriter.
     """
-    benchmark = load_benchmark(profile.TURNS, profile)
+    if profile.K > DEPTH:
+        raise InputError(f"K={profile.K} must lie between 1 and {DEPTH}, the lists kept here.")
+    benchmark = benchmark or load_benchmark(profile.TURNS, profile)
     gates = Gates.read(profile.GATES or None)
-    rewriter = make_rewriter(profile)
     turns = list(benchmark.turns())
+    rewriter = _make_rewriter(profile, turns)
     if not any(benchmark.qrels.gold(t.query_id) for t in turns):
         raise InputError(f"{benchmark.name}: no turn has gold. Mend: check the qrels.")
     rewrites: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -244,7 +257,7 @@ def open_searchers(study: Study, views: Sequence[str] = ()) -> Searchers:
 
     Parameters
     ----------
-    views : of the original; all of :func:`views_of` by default.
+    views : of the original; all of :func:`_views_of` by default.
 
     Notes
     -----
@@ -266,7 +279,7 @@ def open_searchers(study: Study, views: Sequence[str] = ()) -> Searchers:
         except FetchError as error:
             found.unavailable[name] = str(error)
             continue
-        own = {v: _view_texts(study, retriever, v) for v in views or views_of(study.profile)}
+        own = {v: _view_texts(study, retriever, v) for v in views or _views_of(study.profile)}
         for batch in (short, {text for texts in own.values() for text in texts.values()}):
             retriever.search({text: text for text in batch}, DEPTH)
         found.by_name[name], found.views[name] = retriever, own
@@ -275,7 +288,7 @@ def open_searchers(study: Study, views: Sequence[str] = ()) -> Searchers:
     return found
 
 
-def views_of(profile: Profile) -> list[str]:
+def _views_of(profile: Profile) -> list[str]:
     """The views that a bound is measured under: the profile's, and after coreference."""
     return list(dict.fromkeys([RAW, *(v for v in profile.VIEWS if v in VIEWS), RESOLVED]))
 
@@ -297,7 +310,7 @@ def measure_bounds(
     how: dict[str, Any] = {"gate": study.gates.oracle, "k": study.profile.K, **study.sure}
     found = []
     for name, retriever in searchers.by_name.items():
-        for view in views or views_of(study.profile):
+        for view in views or _views_of(study.profile):
             args = retriever, study.turns, study.benchmark.qrels
             own = {**how, "texts": searchers.views[name][view], "rng": rng}
             found.append((view, oracle_bound(*args, voice, **own)))
@@ -305,8 +318,13 @@ def measure_bounds(
     return found
 
 
-def attribute_all(study: Study, searchers: Searchers) -> dict[tuple[str, str], Attribution]:
-    """Labels of the failures by (retriever, text): of the raw turn and after coreference."""
+def attribute_all(
+    study: Study, searchers: Searchers, *, deep: int = DEPTH
+) -> dict[tuple[str, str], Attribution]:
+    """Labels of the failures by (retriever, text): of the raw turn and after coreference.
+
+    ``deep`` is how far down a list a failure counts as found but ranked low, DEPTH at most.
+    """
     return {
         (name, base): attribute(
             retriever,
@@ -317,6 +335,7 @@ def attribute_all(study: Study, searchers: Searchers) -> dict[tuple[str, str], A
             evidence=study.truth.evidence or None,
             words=study.words,
             k=study.profile.K,
+            deep=deep,
             near_copy_min=study.gates.near_copy_min,
             least=study.gates.labels_min_examples,
         )
@@ -342,7 +361,7 @@ def look_instead(
         spec = searchers.by_name[name].spec
         if spec.kind not in CHEAP:
             continue
-        plain: dict[str, Build] = {name: lambda passages, name=name: searcher(name, passages)}  # type: ignore[misc]
+        plain: dict[str, Build] = {name: partial(searcher, name)}
         lexical = spec.kind == "lexical"
         table = look_at_index(
             study.benchmark.passages,

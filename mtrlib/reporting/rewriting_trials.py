@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from mtrlib.data.schema import Run
-from mtrlib.errors import FetchError
-from mtrlib.reporting.rewriting_run import DEPTH, RAW, RESOLVED, Searchers, Study
-from mtrlib.retrieval.fusion import fuse_runs
-from mtrlib.retrieval.lexical import tokenize
-from mtrlib.retrieval.registry import retriever_spec
-from mtrlib.rewriting.comparison import Scorer, comparison_rows, reranked
+from mtrlib.reporting.rewriting_run import RAW, RESOLVED, Searchers, Study
 from mtrlib.rewriting.contamination import contamination_rate
 from mtrlib.rewriting.coreference import over_completion
 from mtrlib.rewriting.decisions import Decision, decide
-from mtrlib.rewriting.diversity import Vectors, encoder_vectors, token_vectors
 from mtrlib.rewriting.gate_conditions import in_prompt_reading
 from mtrlib.rewriting.harness import measured, summary
 from mtrlib.rewriting.hubness import hubness
@@ -36,8 +29,6 @@ from mtrlib.rewriting.truth import licensed_texts
 
 COREFERENCE, HYDE = "coreference", "hyde"
 WIDE = "hyde, any length or word"  # its gate left open for all but exact and two-sided queries
-RERANKER = "static-256"  # cosine of the cheap reranker, beside shared words
-HYBRID = "hybrid"
 
 Key = tuple[str, str, str]  # retriever, what stood before (last_turn or coreference), label
 
@@ -97,7 +88,7 @@ def run_keeping(study: Study, searchers: Searchers) -> Trials:
     return _run_each(study, searchers, RAW, made)
 
 
-def hyde_methods(study: Study) -> dict[str, Hyde]:
+def _hyde_methods(study: Study) -> dict[str, Hyde]:
     """HyDE with and without its signs of short and vague queries, full and careful text."""
     gated = study.methods()[HYDE]
     assert isinstance(gated, Hyde)
@@ -112,8 +103,8 @@ def hyde_methods(study: Study) -> dict[str, Hyde]:
 
 
 def run_hyde(study: Study, searchers: Searchers) -> Trials:
-    """Every way of :func:`hyde_methods`, after coreference."""
-    return _run_each(study, searchers, RESOLVED, hyde_methods(study))
+    """Every way of :func:`_hyde_methods`, after coreference."""
+    return _run_each(study, searchers, RESOLVED, _hyde_methods(study))
 
 
 def _run_each(
@@ -132,7 +123,7 @@ def _run_each(
 
 def careful_switch(study: Study, searchers: Searchers) -> pd.DataFrame:
     """Per retriever, whether contamination asks for the careful text, with the gate left open."""
-    hyde, gate = hyde_methods(study)[WIDE], study.gates.hyde.contamination_careful_above
+    hyde, gate = _hyde_methods(study)[WIDE], study.gates.hyde.contamination_careful_above
     queries = [t.query_id for t in study.turns if study.benchmark.qrels.gold(t.query_id)]
     known, passages = licensed_texts(study.truth, queries), study.truth.mentions
     how: dict[str, Any] = {
@@ -251,93 +242,7 @@ def reviews(trials: Trials, study: Study) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def cheap_scorer(study: Study) -> Scorer:
-    """A reranker without a cross-encoder: shared words by idf, and a static cosine, summed.
-
-    Both lie in [0, 1] or nearly; no weight was tuned. Without the static model, words alone.
-    """
-    vectors: Vectors
-    try:
-        vectors = encoder_vectors(RERANKER)
-        vectors(["?"])
-    except FetchError:
-        vectors = token_vectors
-
-    tokens: dict[str, frozenset[str]] = {}
-
-    def scores(pairs: Sequence[tuple[str, str]]) -> list[float]:
-        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-        if not texts:
-            return []
-        tokens.update({t: frozenset(tokenize(t)) for t in texts if t not in tokens})
-        idf = {q: study.words.idf(tokens[q]) for q in dict.fromkeys(q for q, _ in pairs)}
-        whole = {q: math.fsum(own.values()) or 1.0 for q, own in idf.items()}
-        found = np.asarray(vectors(texts), dtype=float)  # (n_texts, dimension)
-        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
-        row = {text: i for i, text in enumerate(texts)}
-        return [
-            float(found[row[q]] @ found[row[p]])
-            + math.fsum(idf[q][t] for t in tokens[q] & tokens[p]) / whole[q]
-            for q, p in pairs
-        ]
-
-    return scores
-
-
-def comparisons(
-    study: Study,
-    searchers: Searchers,
-    labels: Mapping[tuple[str, str], Attribution],
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Rows that are no rewriting: hybrid search and a cheap reranker, before any rewriting.
-
-    Over all queries with gold, and over those whose failure is labelled ``ranking``.
-    """
-    scorer, how = cheap_scorer(study), {**study.sure, "rng": rng}
-    hybrid, top = _hybrid(study, searchers), study.gates.fusion.top_n
-    tables = []
-    for base in (RAW, RESOLVED):
-        for name, retriever in searchers.by_name.items():
-            texts = study.texts(base)
-            before = retriever.search(texts, top)
-            again = reranked(
-                retriever, study.turns, study.truth.passages, scorer, texts=texts, top_n=top
-            )
-            others = {"reranker": again, **({HYBRID: hybrid[base]} if hybrid else {})}
-            for which in ("all", "ranking"):
-                only = labels[name, base].queries("ranking") if which == "ranking" else None
-                if only == []:
-                    continue
-                found = comparison_rows(
-                    before, others, study.benchmark.qrels, study.truth.groups, only=only, **how
-                )
-                tables.append(found.assign(system=name, before_it=base, queries=which))
-    return pd.concat(tables, ignore_index=True)
-
-
-def _hybrid(study: Study, searchers: Searchers) -> dict[str, Run]:
-    """Fused runs by what stood before; empty where a part of the hybrid is missing."""
-    spec = retriever_spec(HYBRID)
-    if not set(spec.parts) <= set(searchers.by_name):
-        return {}
-    return {
-        base: fuse_runs(
-            [searchers.by_name[part].search(study.texts(base), DEPTH) for part in spec.parts],
-            system=HYBRID,
-            k=spec.rrf_k,
-            depth=DEPTH,
-        )
-        for base in (RAW, RESOLVED)
-    }
-
-
 def _keyed(table: pd.DataFrame, key: Key) -> pd.DataFrame:
     for i, (name, value) in enumerate(zip(("system", "before_it", "method"), key, strict=True)):
         table.insert(i, name, value)
     return table
-
-
-def flat(found: Mapping[Key, Any]) -> dict[str, Any]:
-    """The same with one text per key, for tables that take labels."""
-    return {", ".join(key): value for key, value in found.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ from mtrlib.reporting.rvr_retrievers import BASE, Retrievers
 from mtrlib.rvr.backbones import backbone
 from mtrlib.rvr.baselines import single_round
 from mtrlib.rvr.loop import retrieve_verify_retrieve
-from mtrlib.rvr.settings import RvrSettings, Verifier
+from mtrlib.rvr.settings import RvrSettings, Seen, Verifier
 from mtrlib.rvr.trace import RvrResult
 
 # rows of the paper's tables: recipe of the first retriever, and of the later one
@@ -41,7 +41,7 @@ def rvr_settings(profile: Profile, encoder: str, **changed: Any) -> RvrSettings:
         k=profile.LIST_K,
         budget=profile.BUDGET,
         context=profile.CONTEXT or backbone(encoder).context,
-        seen=profile.SEEN,  # type: ignore[arg-type]  # checked there
+        seen=cast("Seen", profile.SEEN),  # checked there
     )
     return replace(given, **changed)
 

@@ -1,59 +1,27 @@
-"""Figures of RVR: training curves, systems with intervals, rounds, sweeps, calls saved."""
+"""Figures of notebooks 05 and 06: systems with intervals, rounds, sweeps, calls saved."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from mtrlib.reporting.plots import MARKERS, PALETTE, house_style
+from mtrlib.reporting.plots import (
+    DASHES,
+    MARKERS,
+    PALETTE,
+    house_style,
+    legend_beside,
+    nth_style,
+    reach,
+)
 from mtrlib.reporting.rvr_tables import label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAMES = {"recall": "Recall", "mrecall": "MRecall"}
-
-
-def training_curves(
-    curves: Mapping[str, pd.DataFrame], best: Mapping[str, int]
-) -> tuple[Figure, pd.DataFrame]:
-    """Loss of the batches, and loss and recall on dev at each look; a column per recipe.
-
-    Parameters
-    ----------
-    curves : recipe -> ``step, loss`` and ``<dev set>_loss, <dev set>_recall`` at looks.
-    best : recipe -> step of the state that is kept, 0 = the base.
-    """
-    from matplotlib import pyplot as plt
-
-    house_style()
-    figure, panels = plt.subplots(
-        2, len(curves), figsize=(1.5 + 4.2 * len(curves), 5.6), sharex="col", sharey="row",
-        squeeze=False,
-    )  # fmt: skip
-    tidy = []
-    for column, (recipe, curve) in enumerate(curves.items()):
-        above, below = panels[0][column], panels[1][column]
-        above.plot(curve["step"], curve["loss"], color="grey", linewidth=1, label="batch")
-        sets = [c.removesuffix("_recall") for c in map(str, curve) if c.endswith("_recall")]
-        for i, name in enumerate(sets):
-            looks = curve.dropna(subset=[f"{name}_recall"])
-            style = {"color": PALETTE[i], "marker": MARKERS[i], "label": f"dev, {name}"}
-            above.plot(looks["step"], looks[f"{name}_loss"], **style)
-            below.plot(looks["step"], 100 * looks[f"{name}_recall"], **style)
-        for axes in (above, below):
-            axes.axvline(best[recipe], color="black", linestyle=":", linewidth=1, label="kept")
-        above.set_title(recipe, fontsize=10)
-        below.set_xlabel("step")
-        tidy.append(curve.melt("step", var_name="series").dropna().assign(recipe=recipe))
-    panels[0][0].set_ylabel("InfoNCE loss")
-    panels[1][0].set_ylabel("Recall@20 in the dev pool (%)")
-    panels[0][-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    figure.tight_layout()
-    return figure, pd.concat(tidy, ignore_index=True)
 
 
 def systems_figure(means: pd.DataFrame, k: int, confidence: float) -> tuple[Figure, pd.DataFrame]:
@@ -79,7 +47,7 @@ def systems_figure(means: pd.DataFrame, k: int, confidence: float) -> tuple[Figu
             value = 100 * part["value"]
             at = [systems.index(s) + 0.16 * (i - (len(verifiers) - 1) / 2) for s in part["system"]]
             axes.errorbar(
-                value, at, xerr=[value - 100 * part["ci_low"], 100 * part["ci_high"] - value],
+                value, at, xerr=reach(value, part, 100),
                 fmt=MARKERS[i % len(MARKERS)], color=PALETTE[i % len(PALETTE)], markersize=5,
                 capsize=2, label="single round" if verifier == "-" else verifier,
             )  # fmt: skip
@@ -87,7 +55,7 @@ def systems_figure(means: pd.DataFrame, k: int, confidence: float) -> tuple[Figu
         axes.grid(axis="x", alpha=0.3)
     panels[0][0].set_yticks(range(len(systems)), systems)
     panels[0][0].invert_yaxis()
-    panels[0][1].legend(title="verifier", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(panels[0][1], title="verifier")
     n = int(means["n"].max())
     figure.suptitle(
         f"n = {n} questions; bars: {confidence:.0%} intervals over questions", fontsize=9
@@ -132,7 +100,7 @@ def rounds_figure(gains: pd.DataFrame) -> tuple[Figure, pd.DataFrame]:
         axes.set_xlabel(f"{title} per question", fontsize=9)
     panels[0][0].set_yticks(range(len(runs)), runs, fontsize=8)
     panels[0][0].invert_yaxis()
-    panels[0][-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(panels[0][-1])
     figure.suptitle(f"n = {int(gains['questions'].max())} questions, means", fontsize=9)
     figure.tight_layout()
     return figure, gains
@@ -161,14 +129,14 @@ def sweep_figure(
             value = 100 * part["value"]
             axes.errorbar(
                 part[setting] + step * i, value,
-                yerr=[value - 100 * part["ci_low"], 100 * part["ci_high"] - value],
-                color=PALETTE[i % len(PALETTE)], marker=MARKERS[i % len(MARKERS)], capsize=2,
-                markersize=4, label=str(line),
+                yerr=reach(value, part, 100),
+                **nth_style(i), capsize=2,
+                linestyle=DASHES[i % len(DASHES)], markersize=5, label=str(line),
             )  # fmt: skip
         axes.set_xlabel(name)
         axes.set_xticks(sorted(set(table[setting])))
         axes.set_ylabel(f"{NAMES[measure]}@{k} (%)")
-    panels[0][-1].legend(title="system, verifier", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(panels[0][-1], title="system, verifier")
     n = int(table["n"].max())
     figure.suptitle(
         f"n = {n} questions; bars: {confidence:.0%} intervals over questions", fontsize=9
@@ -194,43 +162,17 @@ def trade_off_figure(table: pd.DataFrame, confidence: float) -> tuple[Figure, pd
         axes.errorbar(
             100 * part["share"], value,
             yerr=[value - 100 * part["low"], 100 * part["high"] - value], capsize=2, markersize=4,
-            color=PALETTE[i % len(PALETTE)], marker=MARKERS[i % len(MARKERS)], label=str(way),
+            **nth_style(i), label=str(way),
+            linestyle=DASHES[i % len(DASHES)],
         )  # fmt: skip
     axes.axhline(0, color="grey", linewidth=1)
     axes.axhline(-2, color="black", linewidth=1, linestyle=":")
     axes.axvline(40, color="black", linewidth=1, linestyle=":")
     axes.set_xlabel("verifier calls, % of reading everything")
     axes.set_ylabel("change of Recall (points)")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(axes)
     axes.set_title(
         f"n = {int(table['n'].max())} questions; bars: {confidence:.0%} paired intervals",
         fontsize=9,
     )
     return figure, table
-
-
-def similarity_figure(similar: pd.DataFrame, confidence: float) -> tuple[Figure, pd.DataFrame]:
-    """How close second-round results are to the context, by rank, before and after training.
-
-    Parameters
-    ----------
-    similar : ``retriever, rank, value, ci_low, ci_high, n``: cosine of the passage at a rank to
-        its nearest passage of the context.
-    """
-    from matplotlib import pyplot as plt
-
-    house_style()
-    figure, axes = plt.subplots(figsize=(6.6, 4))
-    for i, (name, part) in enumerate(similar.groupby("retriever", sort=False)):
-        axes.errorbar(
-            part["rank"] + 0.1 * i, part["value"],
-            yerr=[part["value"] - part["ci_low"], part["ci_high"] - part["value"]], capsize=2,
-            color=PALETTE[i % len(PALETTE)], marker=MARKERS[i % len(MARKERS)], markersize=4,
-            label=str(name),
-        )  # fmt: skip
-    axes.set_xlabel("rank in the second round, context passed over")
-    axes.set_ylabel("cosine to the nearest context passage")
-    axes.legend(title="later retriever")
-    n = int(similar["n"].max())
-    axes.set_title(f"n = {n} questions; bars: {confidence:.0%} intervals", fontsize=9)
-    return figure, similar

@@ -60,7 +60,7 @@ def local_names(profile: Profile) -> list[str]:
     return [name for name in profile.VERIFIERS if name in LOCAL]
 
 
-def make(verifiers: Verifiers, name: str, profile: Profile, encoder: str) -> Verifier:
+def _make(verifiers: Verifiers, name: str, profile: Profile, encoder: str) -> Verifier:
     """A fresh verifier; ``none`` accepts as many passages unread as join the question."""
     return verifiers.make(name, accept=max(1, rvr_settings(profile, encoder).context))
 
@@ -80,7 +80,7 @@ def run_systems(
                 grid.single(encoder, system)
                 continue
             for name in names:
-                grid.loop(encoder, system, make(verifiers, name, grid.profile, encoder))
+                grid.loop(encoder, system, _make(verifiers, name, grid.profile, encoder))
 
 
 def run_baselines(grid: Grid) -> None:
@@ -110,7 +110,7 @@ def makers(
     verifiers: Verifiers, names: Sequence[str], profile: Profile, encoder: str
 ) -> dict[str, Callable[[], Verifier]]:
     """Name -> makes a fresh verifier, for sweeps."""
-    return {name: partial(make, verifiers, name, profile, encoder) for name in names}
+    return {name: partial(_make, verifiers, name, profile, encoder) for name in names}
 
 
 def run_recorded(grid: Grid, verifiers: Verifiers, systems: Sequence[str]) -> None:

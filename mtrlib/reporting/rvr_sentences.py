@@ -89,12 +89,12 @@ def training_sentences(trained: dict[str, TrainedRetriever]) -> list[str]:
     return said
 
 
-def plateau_sentences(sweep: pd.DataFrame, setting: str = "rounds") -> list[str]:
+def plateau_sentences(sweep: pd.DataFrame) -> list[str]:
     """Per run: how far MRecall moves after the second round."""
     said = []
     own = sweep[sweep["measure"] == "mrecall"]
     for (system, verifier), part in own.groupby(["system", "verifier"], sort=False):
-        value = part.set_index(setting)["value"].mul(100)
+        value = part.set_index("rounds")["value"].mul(100)
         last = int(value.index.max())
         if 2 not in value.index or last <= 2:
             continue

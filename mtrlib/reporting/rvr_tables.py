@@ -42,8 +42,6 @@ def differences(
     pairs: Sequence[tuple[tuple[str, str], tuple[str, str]]],
     profile: Profile,
     rng: np.random.Generator,
-    *,
-    confidence: float | None = None,
 ) -> pd.DataFrame:
     """Paired comparison of runs on the same questions, under the profile's rule.
 
@@ -51,7 +49,6 @@ def differences(
     ----------
     pairs : ``((system, verifier), (system, verifier))``: the second less the first; a pair
         of which a run is missing is passed over.
-    confidence : level of the intervals; the profile's by default.
 
     Returns
     -------
@@ -71,7 +68,7 @@ def differences(
                 found = paired_difference(
                     runs[encoder, *a][measure],
                     runs[encoder, *b][measure],
-                    **{**_sure(profile), **({"confidence": confidence} if confidence else {})},
+                    **_sure(profile),
                     rng=rng,
                 )
                 rows.append(

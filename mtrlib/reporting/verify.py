@@ -1,7 +1,8 @@
 """The proof of the committed notebooks and results, and their replacement.
 
-Form: every committed notebook has the agreed shape. Truth: a fresh run in profile
-``default`` gives the same bytes. Numbers: its tables agree with the committed ones.
+Form: every committed notebook has the agreed shape. Truth: a fresh run in profile ``default``,
+without network, gives the same bytes. Numbers: its tables agree with the committed ones, and the
+block of ``README.md`` with its table.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import platform
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
@@ -18,41 +20,76 @@ from nbformat import NotebookNode
 
 from mtrlib import paths
 from mtrlib.errors import ComparisonError, InputError, NotebookError
-from mtrlib.reporting import canonical, compare, jobs, notebook_form, notebook_runner
+from mtrlib.reporting import (
+    canonical,
+    compare,
+    jobs,
+    notebook_form,
+    notebook_runner,
+    readme_block,
+    results,
+)
 from mtrlib.reporting.results import versions, write_atomically
 
 
-def verify(*, images: bool | None = None) -> None:
-    """Prove all committed notebooks, figures and results; prints what is done.
+@dataclass(frozen=True)
+class Kept:
+    """Folders of the files that a fresh run is held against."""
+
+    notebooks: Path
+    results: Path
+    figures: Path
+
+
+def verify(names: str = "", *, profile: str = "default", images: bool | None = None) -> None:
+    """Prove executed notebooks, their figures and results by a fresh run; prints what is done.
+
+    Of profile ``default`` the committed files are proved, and their form and the block of
+    ``README.md`` with them. Of another profile, those that ``make reproduce`` left in
+    ``build/<profile>``: whether a change of the code changed any number.
 
     Parameters
     ----------
+    names : notebooks to prove, all if empty; the artefacts that bear their numbers are compared.
+    profile : whose files.
     images : compare pictures in notebooks byte by byte; None does so where platform and
-        matplotlib are those of the committed results. The points behind each figure are
-        compared in any case.
+        matplotlib are those of the kept results. The points behind each figure are compared
+        in any case.
 
     Raises
     ------
     NotebookError
-        A committed notebook is out of form, or fails when run.
+        A committed notebook is out of form, fails when run, or asks for the network.
+    InputError
+        The profile has left nothing to compare with.
     ComparisonError
         Something differs; each difference is named.
     """
-    committed = jobs.select()
-    check_form(committed)
-    build = fresh_run(committed, "verify")
+    sources = jobs.select(names)
+    kept = _kept(profile)
+    if profile == "default":
+        check_form(sources)
+    _check_there(sources, kept, profile)
+    build = fresh_run(sources, "verify", profile=profile, network=False)
     if images is None:
-        images = _draws_alike()
+        images = _draws_alike(kept.results)
         print(f"pictures in notebooks are {'' if images else 'not '}compared", flush=True)
     found = [
         line
-        for path in committed
-        for line in differences(path, build / "notebooks" / path.name, images=images)
+        for path in sources
+        for line in differences(
+            kept.notebooks / path.name, build / "notebooks" / path.name, images=images
+        )
     ]
-    found += lines(compare.compare_build(build))
+    numbers = [path.stem.split("_")[0] for path in sources] if names else None
+    pairs = (build / "results", kept.results), (build / "figures", kept.figures)
+    for fresh, old in pairs:
+        found += lines(compare.compare(fresh, old, numbers=numbers))
+    if profile == "default":
+        found += _readme_differences()
     if found:
         raise ComparisonError("\n  ".join([f"{len(found)} differences", *found]))
-    print(f"verified: {len(committed)} notebooks, their figures and results")
+    print(f"verified: {len(sources)} notebooks, their figures and results ({profile})")
 
 
 def refresh(names: str = "") -> list[Path]:
@@ -64,8 +101,8 @@ def refresh(names: str = "") -> list[Path]:
 
     Returns
     -------
-    The replaced files. A committed artefact that no notebook makes any more is left alone;
-    ``compare`` names it.
+    The replaced files, among them ``README.md`` where its block changed. A committed artefact
+    that no notebook makes any more is left alone; ``compare`` names it.
 
     Raises
     ------
@@ -75,8 +112,8 @@ def refresh(names: str = "") -> list[Path]:
     sources = jobs.select(names)
     build = fresh_run(sources, "refresh")
     check_form([build / "notebooks" / path.name for path in sources])
-    moves = {
-        file: kept / file.name
+    contents = {
+        kept / file.name: file.read_bytes()
         for part, kept in (
             ("notebooks", paths.notebooks()),
             ("results", paths.results()),
@@ -85,8 +122,9 @@ def refresh(names: str = "") -> list[Path]:
         for file in sorted((build / part).glob("*"))
         if file.suffix in (".ipynb", ".csv", ".json", ".png")
     }
-    _replace_all(moves)
-    return list(moves.values())
+    contents |= _fresh_readme(build / "results")
+    _replace_all(contents)
+    return list(contents)
 
 
 def check_form(notebooks: Sequence[Path]) -> None:
@@ -102,8 +140,14 @@ def check_form(notebooks: Sequence[Path]) -> None:
         raise NotebookError("\n  ".join([f"{len(found)} problems of form", *found]))
 
 
-def fresh_run(notebooks: Sequence[Path], purpose: str) -> Path:
-    """Run in profile ``default`` into ``build/<purpose>/default``, emptied before.
+def fresh_run(
+    notebooks: Sequence[Path],
+    purpose: str,
+    *,
+    profile: str = "default",
+    network: bool = True,
+) -> Path:
+    """Run in a profile into ``build/<purpose>/<profile>``, emptied before.
 
     Raises
     ------
@@ -111,16 +155,16 @@ def fresh_run(notebooks: Sequence[Path], purpose: str) -> Path:
         A notebook fails, or its own literals are not those of ``default``.
     """
     build = paths.build(purpose)
-    planned = jobs.plan(notebooks, "default")
+    planned = jobs.plan(notebooks, profile)
     for job in planned:
-        if job.values or job.profile.tag != "default":
+        if job.profile.tag != profile or (profile == "default" and job.values):
             raise NotebookError(
-                f"{job.path.stem}: a plain run is {job.profile.tag!r}, not 'default'. "
+                f"{job.path.stem}: a plain run is {job.profile.tag!r}, not {profile!r}. "
                 "Mend: set the literals of its parameters cell to the profile's values."
             )
     shutil.rmtree(build, ignore_errors=True)
-    notebook_runner.execute_all(planned, build=build)
-    return build / "default"
+    notebook_runner.execute_all(planned, build=build, network=network)
+    return build / profile
 
 
 def differences(committed: Path, fresh: Path, *, images: bool = True) -> list[str]:
@@ -173,24 +217,64 @@ def _cut(line: str | None) -> str:
     return repr(line if len(line) <= 120 else line[:117] + "...")
 
 
-def _draws_alike() -> bool:
+def _kept(profile: str) -> Kept:
+    if profile == "default":
+        return Kept(paths.notebooks(), paths.results(), paths.figures())
+    build = paths.build(profile)
+    return Kept(build / "notebooks", build / "results", build / "figures")
+
+
+def _check_there(sources: Sequence[Path], kept: Kept, profile: str) -> None:
+    for path in sources:
+        if not (kept.notebooks / path.name).is_file():
+            raise InputError.at(
+                kept.notebooks / path.name,
+                None,
+                "nothing to compare with",
+                f"run `make reproduce PROFILE={profile}` before the change",
+            )
+
+
+def _draws_alike(kept: Path) -> bool:
     here = versions().get("matplotlib"), f"{platform.system()} {platform.machine()}"
-    for path in sorted(paths.results().glob("*.json")):
+    for path in sorted(kept.glob("*.json")):
         made = json.loads(path.read_text(encoding="utf-8"))
         if (made["versions"].get("matplotlib"), made["platform"]) != here:
             return False
     return True
 
 
-def _replace_all(moves: dict[Path, Path]) -> None:
-    before = {kept: kept.read_bytes() if kept.is_file() else None for kept in moves.values()}
+def _readme_differences() -> list[str]:
+    readme = paths.root() / "README.md"
+    if not (paths.results() / f"{readme_block.TABLE}.json").is_file():
+        return []
+    table, _ = results.load(readme_block.TABLE, paths.results())
     try:
-        for fresh, kept in moves.items():
-            write_atomically(kept, fresh.read_bytes())
+        readme_block.check(readme.read_text(encoding="utf-8"), table)
+    except (ComparisonError, InputError) as error:
+        return [str(error)]
+    return []
+
+
+def _fresh_readme(made: Path) -> dict[Path, bytes]:
+    readme = paths.root() / "README.md"
+    if not (made / f"{readme_block.TABLE}.json").is_file():
+        return {}
+    table, _ = results.load(readme_block.TABLE, made)
+    old = readme.read_text(encoding="utf-8")
+    new = readme_block.written(old, table)
+    return {} if new == old else {readme: new.encode()}
+
+
+def _replace_all(contents: dict[Path, bytes]) -> None:
+    before = {kept: kept.read_bytes() if kept.is_file() else None for kept in contents}
+    try:
+        for kept, content in contents.items():
+            write_atomically(kept, content)
     except OSError as error:
-        for kept, content in before.items():
-            if content is None:
+        for kept, old in before.items():
+            if old is None:
                 kept.unlink(missing_ok=True)
             else:
-                write_atomically(kept, content)
+                write_atomically(kept, old)
         raise InputError(f"nothing was replaced: {error}. Mend: free the files.") from error

@@ -95,10 +95,6 @@ class TokenCounter:
             return text
         return text[: ends[budget - 1]] if budget > 0 else ""
 
-    def count_many(self, texts: list[str]) -> list[int]:
-        """Tokens of each text."""
-        return [len(e.ids) for e in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
-
     def _encoded(self, text: str) -> tuple[int, ...]:
         """Where each token of the text ends."""
         found = self._tokenizer.encode(text, add_special_tokens=False)

@@ -40,7 +40,7 @@ class Need:
     entities: tuple[str, ...]
 
 
-def needs(found: Authored) -> Iterator[Need]:
+def _needs(found: Authored) -> Iterator[Need]:
     """One need for each turn and each list question."""
     for query_id, _, turn in found.turns():
         rewrite = found.rewrites[query_id]
@@ -75,7 +75,7 @@ def _names(text: str) -> list[str]:
 
 def pool(found: Authored, passages: Sequence[Passage]) -> dict[str, list[str]]:
     """Candidates by query id, sorted; gold is always among them."""
-    wanted = list(needs(found))
+    wanted = list(_needs(found))
     pooled: dict[str, set[str]] = {need.query_id: set(need.gold) for need in wanted}
     for name in RETRIEVERS:
         retriever = searcher(name, passages)
@@ -118,7 +118,7 @@ def candidates(
     """
     pooled = pool(found, passages)
     rule = Rule(passages)
-    for need in needs(found):
+    for need in _needs(found):
         known = decided.get(need.query_id, {})
         rows = []
         for passage_id in sorted({*pooled[need.query_id], *need.gold}):

@@ -13,7 +13,7 @@ from mtrlib.data.schema import Turn, Utterance
 from mtrlib.errors import InputError
 
 VIEWS = ("last_turn", "user_turns", "full_history", "rewrite", "author_voice")
-NAIVE = "full_history_naive"  # a demonstration, not one of the views: see naive_cut
+NAIVE = "full_history_naive"  # a demonstration, not one of the views: see _naive_cut
 CountTokens = Callable[[str], int]
 CutText = Callable[[str, int], str]
 
@@ -25,10 +25,10 @@ class QueryText:
     Attributes
     ----------
     dropped_utterances, dropped_tokens : whole utterances of the history, and tokens, that
-        the budget left out: the oldest (under :func:`naive_cut` the newest).
+        the budget left out: the oldest (under :func:`_naive_cut` the newest).
     question_exceeds : the question alone is longer than the budget (the encoder cuts it).
     fell_back : a view of rewrites had none and shows the raw utterance.
-    question_lost : nothing of the current question is left; only :func:`naive_cut` does that.
+    question_lost : nothing of the current question is left; only :func:`_naive_cut` does that.
     """
 
     query_id: str
@@ -59,7 +59,7 @@ def query_text(
     ----------
     view : ``last_turn`` (the raw utterance), ``user_turns`` (earlier user utterances and
         it), ``full_history`` (both sides and it), ``rewrite``, ``author_voice``. For a
-        demonstration also ``full_history_naive``, see :func:`naive_cut`.
+        demonstration also ``full_history_naive``, see :func:`_naive_cut`.
     budget : most tokens of the result, special tokens and prompt already subtracted;
         None = no limit (lexical search).
     count_tokens : the encoder's own count; needed with a budget.
@@ -71,7 +71,7 @@ def query_text(
         Unknown view, or a naive cut without ``cut``.
     """
     if view == NAIVE:
-        return naive_cut(turn, budget=budget, count_tokens=count_tokens, cut=cut)
+        return _naive_cut(turn, budget=budget, count_tokens=count_tokens, cut=cut)
     if view not in VIEWS:
         raise InputError(f"query view {view!r} is unknown. Known: {', '.join(VIEWS)}.")
     question = turn.raw_utterance
@@ -103,7 +103,7 @@ def query_text(
     )
 
 
-def naive_cut(
+def _naive_cut(
     turn: Turn,
     *,
     budget: int | None = None,

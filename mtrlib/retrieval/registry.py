@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import yaml
 
+from mtrlib.data.own_tables import table_texts
 from mtrlib.errors import InputError
 
+_VARIABLE = "MTR_RETRIEVERS"
 KINDS = ("lexical", "dense", "static", "sparse", "hybrid")
 
 
@@ -91,20 +91,16 @@ def _check_entry(name: str, entry: dict[str, Any], where: str) -> None:
 
 
 @lru_cache(maxsize=4)
-def _specs(own: str) -> dict[str, RetrieverSpec]:
-    text = files("mtrlib.retrieval").joinpath("retrievers.yaml").read_text(encoding="utf-8")
-    specs = parse_specs(text, "retrievers.yaml")
-    if own:
-        path = Path(own)
-        if not path.is_file():
-            raise InputError.at(path, None, "no such file", "check MTR_RETRIEVERS")
-        specs |= parse_specs(path.read_text(encoding="utf-8-sig"), own)
+def _specs(_own: str) -> dict[str, RetrieverSpec]:
+    specs: dict[str, RetrieverSpec] = {}
+    for text, where in table_texts("mtrlib.retrieval", "retrievers.yaml", _VARIABLE):
+        specs |= parse_specs(text, where)
     return specs
 
 
 def retriever_specs() -> dict[str, RetrieverSpec]:
     """All retrievers by name, the user's own (``MTR_RETRIEVERS``) over the built-in ones."""
-    return _specs(os.environ.get("MTR_RETRIEVERS", ""))
+    return _specs(os.environ.get(_VARIABLE, ""))
 
 
 def retriever_spec(name: str) -> RetrieverSpec:

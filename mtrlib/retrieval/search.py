@@ -109,7 +109,7 @@ class VectorSearcher:
         return {**settings, "model_sha256": model_fingerprint(self.spec)}
 
 
-class HybridSearcher:
+class _HybridSearcher:
     """Reciprocal rank fusion of other retrievers over the same corpus."""
 
     def __init__(self, spec: RetrieverSpec, passages: Sequence[Passage]) -> None:
@@ -148,7 +148,7 @@ def searcher(name: str, passages: Sequence[Passage]) -> Searcher:
     if spec.kind == "lexical":
         return LexicalSearcher(spec, passages)
     if spec.kind == "hybrid":
-        return HybridSearcher(spec, passages)
+        return _HybridSearcher(spec, passages)
     return VectorSearcher(spec, passages)
 
 

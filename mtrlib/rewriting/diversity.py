@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from mtrlib.retrieval.cache import embeddings
@@ -99,13 +98,6 @@ def diverse(
         query_id: _filtered(original, own, {t: found[row[t]] for t in (original, *own)}, most)
         for query_id, (original, own) in variants.items()
     }
-
-
-def diversity_table(found: Mapping[str, Diverse]) -> pd.DataFrame:
-    """How many queries keep how many variants: ``kept, queries, share`` (a fraction)."""
-    counts = pd.Series([len(d.kept) for d in found.values()], dtype=int).value_counts()
-    table = counts.sort_index().rename_axis("kept").rename("queries").reset_index()
-    return table.assign(share=table["queries"] / max(1, len(found)))
 
 
 def _filtered(

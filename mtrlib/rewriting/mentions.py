@@ -25,27 +25,22 @@ def plain(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", folded))
 
 
-def mentions(text: str, term: str) -> bool:
-    """Whether ``term`` stands in ``text``; a term without letters and digits never does.
+class Mentioned:
+    """One text that is asked for terms; a term without letters and digits is in none.
 
     A term with a dense character (Han, kana, Hangul) is looked for as a string, since its
     words have no borders; others as a run of whole tokens, so that "art" is not in "party".
 
-    >>> mentions("网关的限流阈值", "限流"), mentions("a party", "art")
+    >>> Mentioned("网关的限流阈值").has("限流"), Mentioned("a party").has("art")
     (True, False)
     """
-    return Mentioned(text).has(term)
-
-
-class Mentioned:
-    """One text that is asked for many terms."""
 
     def __init__(self, text: str) -> None:
         self._folded = unicodedata.normalize("NFKC", text).casefold()
         self._tokens = f" {' '.join(answer_tokens(_spaced(self._folded)))} "
 
     def has(self, term: str) -> bool:
-        """As :func:`mentions`."""
+        """Whether the term is mentioned."""
         form, dense = _term_form(term)
         return bool(form) and form in (self._folded if dense else self._tokens)
 

@@ -84,15 +84,15 @@ def round_row(
         chunks of one article teach the second retriever little (trap 25).
     """
     gold = gold_passages(question)
-    known = held_answers(question, earlier)
+    known = _held_answers(question, earlier)
     return {
         "question_id": question.question_id,
         "round": number,
         "context": len(context),
-        "context_answers": len(held_answers(question, context)),
+        "context_answers": len(_held_answers(question, context)),
         "retrieved": len(listed),
         "new_gold": len(gold & _ids(listed) - _ids(earlier)),
-        "new_answers": len(held_answers(question, listed) - known),
+        "new_answers": len(_held_answers(question, listed) - known),
     }
 
 
@@ -113,7 +113,7 @@ def verdict_counts(
         "verified": len(judged),
         "accepted": len(accepted),
         "accepted_gold": len(gold_passages(question) & _ids(accepted)),
-        "accepted_answers": len(held_answers(question, accepted)),
+        "accepted_answers": len(_held_answers(question, accepted)),
         "unread": sum(bool(v.reason) for _, v in judged),
         "not_judged": len(passages) - len(judged),
     }
@@ -143,7 +143,7 @@ def note_verdicts(
         own[passage.passage_id] |= {"verdict": said, "score": verdict.score}
 
 
-def held_answers(question: ListQuestion, passages: Collection[Passage]) -> frozenset[int]:
+def _held_answers(question: ListQuestion, passages: Collection[Passage]) -> frozenset[int]:
     """Positions of the answers that stand in any of the passages."""
     return frozenset().union(*(answers_in(question, p) for p in passages))
 

@@ -19,6 +19,7 @@ from mtrlib.llm.prompts import Prompt, dialogue, load_prompt, numbered
 from mtrlib.llm.requests import Reply, Request
 from mtrlib.retrieval.text import encoded_text
 from mtrlib.synthesis import guards
+from mtrlib.synthesis.asking import ask_each
 from mtrlib.synthesis.candidates import Candidate, Outcome, Problem, seed_of
 from mtrlib.synthesis.claims import read_claim, read_question
 
@@ -92,12 +93,7 @@ class Agents:
         EndpointError, CoverageError
             As :meth:`mtrlib.llm.client.Client.ask`; what came before is stored.
         """
-        asked = [self._question(scene) for scene in scenes]
-        replies = self.client.ask([request for request, _ in asked])
-        return [
-            self._claimed(scene, prompt, reply)
-            for scene, (_, prompt), reply in zip(scenes, asked, replies, strict=True)
-        ]
+        return ask_each(self.client, scenes, self._question, self._claimed)
 
     def answers(self, candidates: Sequence[Candidate]) -> list[Outcome]:
         """Each candidate with the answer that the response agent gives from its gold only.
@@ -107,12 +103,7 @@ class Agents:
         EndpointError, CoverageError
             As :meth:`questions`.
         """
-        asked = [self._answer(candidate) for candidate in candidates]
-        replies = self.client.ask([request for request, _ in asked])
-        return [
-            self._answered(candidate, prompt, reply)
-            for candidate, (_, prompt), reply in zip(candidates, asked, replies, strict=True)
-        ]
+        return ask_each(self.client, candidates, self._answer, self._answered)
 
     def _question(self, scene: Scene) -> tuple[Request, Prompt]:
         texts = [encoded_text(p) for p in scene.passages]

@@ -21,7 +21,7 @@ COUNTS = ("requests", "calls", "replayed", "uncounted", "tokens_in", "tokens_out
 
 
 @dataclass
-class StageUse:
+class _StageUse:
     """Different requests of one stage to one model.
 
     Attributes
@@ -95,7 +95,7 @@ class CostLedger:
     """
 
     def __init__(self) -> None:
-        self._uses: dict[tuple[str, str], StageUse] = {}
+        self._uses: dict[tuple[str, str], _StageUse] = {}
         self._home: dict[str, tuple[str, str]] = {}
         self._lock = threading.Lock()
 
@@ -104,7 +104,7 @@ class CostLedger:
         with self._lock:
             for reply in replies:
                 name = self._home.setdefault(reply.key, (stage, endpoint.alias))
-                use = self._uses.setdefault(name, StageUse(stage, endpoint))
+                use = self._uses.setdefault(name, _StageUse(stage, endpoint))
                 known = use.replies.get(reply.key)
                 # never a replay in place of the call itself, which knows its attempts
                 if known is None or (known.failed and not reply.failed):

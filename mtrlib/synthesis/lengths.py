@@ -1,14 +1,11 @@
-"""How much turns say, and what each split holds; lengths are for any benchmark."""
+"""How much the turns of any benchmark say."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import pandas as pd
 
 from mtrlib.data.schema import Benchmark
 from mtrlib.data.script_width import width
-from mtrlib.synthesis.drafts import DraftConversation
 
 
 def turn_lengths(benchmark: Benchmark) -> pd.DataFrame:
@@ -74,33 +71,6 @@ def length_summary(lengths: pd.DataFrame) -> pd.DataFrame:
     table["verbose"] = groups["verbose"].mean()
     table["context_dependent"] = groups["context_dependent"].mean()
     return table
-
-
-def split_counts(conversations: Iterable[DraftConversation]) -> pd.DataFrame:
-    """One row per split: conversations, turns, switches, clusters and those of other splits too.
-
-    ``shared_clusters`` must be 0: a cluster on both sides is a leak. In MTR-Bench the two
-    conversations of a switched pair may straddle the split (``rangehow/mtr-suite``).
-    """
-    groups: dict[str, list[DraftConversation]] = {}
-    for conversation in conversations:
-        groups.setdefault(conversation.split, []).append(conversation)
-    clusters = {split: {k for c in found for k in c.clusters} for split, found in groups.items()}
-    rows = []
-    for split, found in sorted(groups.items()):
-        others = set().union(*(own for name, own in clusters.items() if name != split))
-        rows.append(
-            {
-                "split": split,
-                "conversations": len(found),
-                "turns": sum(len(c.turns) for c in found),
-                "switched": sum(c.switch_turn is not None for c in found),
-                "clusters": len(clusters[split]),
-                "shared_clusters": len(clusters[split] & others),
-                "gold_passages": len({g for c in found for t in c.turns for g in t.gold}),
-            }
-        )
-    return pd.DataFrame(rows).set_index("split") if rows else pd.DataFrame()
 
 
 def _none(name: str) -> float:

@@ -17,6 +17,7 @@ from mtrlib.llm.languages import language_of, same_language
 from mtrlib.llm.prompts import Prompt, dialogue, load_prompt
 from mtrlib.llm.requests import Reply, Request
 from mtrlib.synthesis import guards
+from mtrlib.synthesis.asking import ask_each
 from mtrlib.synthesis.candidates import Candidate, Outcome, Problem, seed_of
 from mtrlib.synthesis.drafts import DraftTurn
 
@@ -76,12 +77,7 @@ class Rewriter:
         EndpointError, CoverageError
             As :meth:`mtrlib.llm.client.Client.ask`; what came before is stored.
         """
-        asked = [self._request(candidate) for candidate in candidates]
-        replies = self.client.ask([request for request, _ in asked])
-        return [
-            self._read(candidate, prompt, reply)
-            for candidate, (_, prompt), reply in zip(candidates, asked, replies, strict=True)
-        ]
+        return ask_each(self.client, candidates, self._request, self._read)
 
     def _request(self, candidate: Candidate) -> tuple[Request, Prompt]:
         language = language_of(candidate.question)

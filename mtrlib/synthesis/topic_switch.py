@@ -7,8 +7,7 @@ and no later turn of it needs what was cut off.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -103,12 +102,6 @@ def switch_topics(
     stay = [by_id[name] for name in sorted(by_id)]
     made.sort(key=lambda c: c.conversation_id)
     return Synthesised([*stay, *made], rejects, {STAGE: n_pairs})
-
-
-def switch_positions(conversations: Iterable[DraftConversation]) -> dict[int, int]:
-    """How many conversations switch at each turn number."""
-    counts = Counter(c.switch_turn for c in conversations if c.switch_turn is not None)
-    return dict(sorted(counts.items()))
 
 
 def split_by_cluster(

@@ -41,7 +41,7 @@ def make_notebook(repository: Path) -> Callable[..., Path]:
 
     def make(name: str, cells: dict[str, str] | None = None) -> Path:
         cells = cells or {
-            "parameters": 'PROFILE = "default"  # settings\nSEED = 13',
+            "parameters": 'PROFILE = "default"  # text: settings\nSEED = 13  # whole number, any',
             "setup": SETUP,
             "env": "import sys\nprint(sys.version)",
             "results": RESULTS,

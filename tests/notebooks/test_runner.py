@@ -41,7 +41,8 @@ def test_text_stays_text_in_a_kernel_of_this_interpreter(make_notebook: Make) ->
     source = make_notebook("01_texts", TEXTS)
     before = source.read_bytes()
     given = parameters.parse_text('run_id=007 version="1.10" NAMES=[1, b] FAST=false')
-    done = notebook_runner.run(source, None, given, resolve=any_profile)
+    (job,) = jobs.plan([source], None, given, resolve=any_profile)
+    done = notebook_runner.execute(job)
     shown = printed(done.path)
     assert "'007' '1.10' ['1', 'b'] False" in shown
     assert f"{sys.executable} 0 " in shown and "01_texts.log" in shown
@@ -170,7 +171,7 @@ def test_failure_keeps_the_old_file(
     folder.mkdir(parents=True)
     (folder / "01_fails.ipynb").write_text("yesterday's")
     with pytest.raises(NotebookError, match=f"01_fails, {reason}") as raised:
-        notebook_runner.run(source)
+        notebook_runner.execute(*jobs.plan([source]))
     assert raised.value.exit_code == exit_code
     assert (folder / "01_fails.ipynb").read_text() == "yesterday's"
     assert sorted(os.listdir(folder)) == ["01_fails.failed.ipynb", "01_fails.ipynb"]
@@ -204,6 +205,7 @@ def test_form_names_each_problem(make_notebook: Make) -> None:
     found = "\n".join(notebook_form.check(notebook_form.read(bad)))
     for problem in (
         "parameter top_k is no field",
+        "cell 2: parameter top_k needs a comment that begins with 'whole number'",
         "does not declare PROFILE",
         "SEED = 14, but profile 'default' has 13",
         "0 code cells are tagged 'env'",

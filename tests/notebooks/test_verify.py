@@ -11,14 +11,14 @@ import nbformat
 import pytest
 
 from mtrlib.errors import ComparisonError, NotebookError
-from mtrlib.reporting import verify
+from mtrlib.reporting import readme_block, verify
 from mtrlib.reporting.__main__ import main
 
 Make = Callable[..., Path]
 EXTRA_KEYS = "metadata.papermill cell.metadata.papermill metadata.language_info.version"
 
 LIGHT = {
-    "parameters": 'PROFILE = "default"\nSEED = 13',
+    "parameters": 'PROFILE = "default"  # text, settings\nSEED = 13  # whole number, a seed',
     "results": "import pandas as pd\nfrom mtrlib import profiles\n"
     "from mtrlib.reporting import results\nprofile = profiles.load(PROFILE, SEED=SEED)\n"
     'results.save("tiny", pd.DataFrame({"n": [SEED]}), profile)',
@@ -43,8 +43,6 @@ def test_refresh_then_verify_then_planted_changes(
     main(["check"])
     stripped = [sys.executable, "-m", "nbstripout", "--keep-output", "--keep-count", "--verify"]
     assert subprocess.run([*stripped, "--extra-keys", EXTRA_KEYS, str(source)]).returncode == 0
-    main(["html"])
-    assert "Notebook 01_tiny" in (repository / "build/html/index.html").read_text()
 
     made = {p: p.read_bytes() for p in repository.glob("[dfn]*/**/*") if p.is_file()}
     main(["verify"])
@@ -111,3 +109,57 @@ def test_run_compares_only_a_full_default_run(
     assert (repository / "build/default+SEED=14/results/tiny.csv").is_file()
     with pytest.raises(ComparisonError, match=r"tiny\.csv: EXTRA FILE"):
         main(["run", "--profile", "default"])
+
+
+ASKS = {
+    **LIGHT,
+    "setup": "import socket\ntry:\n    socket.create_connection(('192.0.2.1', 9), timeout=1)\n"
+    "except OSError:\n    print('no network')",
+    "env": "1",
+}
+
+
+def test_proof_fails_a_notebook_that_asks_for_the_network(
+    make_notebook: Make, repository: Path
+) -> None:
+    make_notebook("01_asks", ASKS)
+    main(["refresh"])
+    with pytest.raises(NotebookError, match=r"01_asks, asked for the network .*192\.0\.2\.1"):
+        main(["verify"])
+
+
+def test_one_notebook_is_proved_by_the_artefacts_that_bear_its_number(
+    make_notebook: Make, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    light = {**LIGHT, "setup": "0", "env": "1"}
+    for number in ("01", "02"):
+        cells = {k: v.replace('"tiny"', f'"t{number}_tiny"') for k, v in light.items()}
+        make_notebook(f"{number}_light", cells)
+    main(["refresh"])
+    edit(repository / "data/results/t02_tiny.csv", "13", "14")
+    main(["verify", "--nb", "01"])
+    assert "verified: 1 notebooks" in capsys.readouterr().out
+    with pytest.raises(ComparisonError, match=r"t02_tiny\.csv, n=14: MISSING ROW"):
+        main(["verify", "--nb", "02"])
+
+
+def test_refresh_writes_the_block_of_the_readme_and_verify_checks_it(
+    make_notebook: Make, repository: Path
+) -> None:
+    table = (
+        "import pandas as pd\nfrom mtrlib import profiles\n"
+        "from mtrlib.reporting import matrix, results\n"
+        "profile = profiles.load(PROFILE, SEED=SEED)\n"
+        "row = dict.fromkeys(matrix.COLUMNS, 'x') | {'paper': 1.5, 'ours': 1.25, 'n': 4.0}\n"
+        "row |= {'unit': 'points', 'headline': True, 'status': 'FAIL'}\n"
+        "results.save('t90_matrix', pd.DataFrame([row]), profile)"
+    )
+    make_notebook("90_paper_vs_ours", {**LIGHT, "setup": "0", "env": "1", "results": table})
+    readme = repository / "README.md"
+    readme.write_text(f"{readme_block.BEGIN}\n{readme_block.END}\n", "utf-8")
+    main(["refresh"])
+    assert "| x | x: x | 1.5 | 1.2 (n = 4) | x | FAIL | `x` |" in readme.read_text("utf-8")
+    main(["verify"])
+    edit(readme, "| 1.5 |", "| 1.6 |")
+    with pytest.raises(ComparisonError, match=r"README\.md:4: .*make refresh NB=90"):
+        main(["verify"])

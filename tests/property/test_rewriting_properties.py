@@ -8,16 +8,16 @@ import numpy as np
 import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from listed_searcher import Lists
 
-from mtrlib.data.schema import Qrels, Run, Turn
-from mtrlib.retrieval.registry import RetrieverSpec
+from mtrlib.data.schema import Qrels, Turn
 from mtrlib.rewriting.bound import best_of, oracle_bound
 from mtrlib.rewriting.conditions import condition
 from mtrlib.rewriting.decomposition import overlap
 from mtrlib.rewriting.gates import NetGate, OracleGate
 from mtrlib.rewriting.guards import read_single
 from mtrlib.rewriting.harness import measured
-from mtrlib.rewriting.mentions import mentions, plain
+from mtrlib.rewriting.mentions import Mentioned, plain
 from mtrlib.rewriting.methods import apply_method
 from mtrlib.rewriting.multi_query import MultiQuery
 from mtrlib.rewriting.net_benefit import net_benefit
@@ -32,24 +32,8 @@ WORDS = st.sampled_from(
 )
 REPLIES = st.lists(WORDS, max_size=12).map(" ".join) | st.text(max_size=80)
 LISTS = st.lists(st.sampled_from("abcdefgh"), max_size=8)
+RANKED = st.lists(st.sampled_from("abcdefgh"), max_size=8, unique=True)
 TEXTS = ("original", "first", "second")
-
-
-class Lists:
-    spec = RetrieverSpec("lists", "lexical")
-
-    def __init__(self, found):
-        self.found = found
-
-    def search(self, queries, depth):
-        lists = {q: dict.fromkeys(self.found.get(text, [])) for q, text in queries.items()}
-        return Run("lists", {q: tuple((p, 1.0) for p in ids)[:depth] for q, ids in lists.items()})
-
-    def budget(self):
-        return None, None
-
-    def describe(self):
-        return {}
 
 
 class Says:
@@ -96,11 +80,13 @@ def test_overlap_is_a_symmetric_fraction(a, b):
 @given(text=st.text(max_size=60), term=st.text(max_size=6))
 def test_mentions_never_match_nothing(text, term):
     if not any(c.isalnum() for c in term):
-        assert not mentions(text, term)
+        assert not Mentioned(text).has(term)
 
 
 @settings(deadline=None)
-@given(lists=st.tuples(LISTS, LISTS, LISTS), gold=st.sets(st.sampled_from("abcdefgh"), min_size=1))
+@given(
+    lists=st.tuples(RANKED, RANKED, RANKED), gold=st.sets(st.sampled_from("abcdefgh"), min_size=1)
+)
 def test_a_fused_list_is_a_set_and_rates_stay_in_range(lists, gold):
     turns = [Turn("q", "c", 1, TEXTS[0])]
     run = apply_method(MultiQuery(Says(), None), Lists(dict(zip(TEXTS, lists, strict=True))), turns)
@@ -115,7 +101,8 @@ def test_a_fused_list_is_a_set_and_rates_stay_in_range(lists, gold):
 
 @settings(max_examples=30, deadline=None)
 @given(
-    found=st.lists(st.tuples(LISTS, LISTS, LISTS), min_size=2, max_size=6), seed=st.integers(0, 9)
+    found=st.lists(st.tuples(RANKED, RANKED, RANKED), min_size=2, max_size=6),
+    seed=st.integers(0, 9),
 )
 def test_the_ceiling_is_never_below_a_bound(found, seed):
     turns = [Turn(f"q{i}", f"c{i}", 1, f"original {i}") for i in range(len(found))]

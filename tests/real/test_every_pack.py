@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from needed import pack
 
 from mtrlib import profiles
 from mtrlib.data.benchmarks import load_benchmark
@@ -52,7 +53,7 @@ def test_published_sets_go_to_their_own_readers(real_data: Path):
 
 
 @pytest.mark.parametrize(
-    ("pack", "passages", "turns", "with_gold"),
+    ("name", "passages", "turns", "with_gold"),
     [
         ("inscit", 996, 502, 485),
         ("mtrag_un", 1152, 507, 377),
@@ -63,11 +64,9 @@ def test_published_sets_go_to_their_own_readers(real_data: Path):
     ],
 )
 def test_packs_become_benchmarks(
-    real_data: Path, pack: str, passages: int, turns: int, with_gold: int
+    real_data: Path, name: str, passages: int, turns: int, with_gold: int
 ):
-    if not (real_data / pack).is_dir():
-        pytest.skip(f"the pack {pack} is not in the real data")
-    benchmark = load_benchmark(str(real_data / pack), profiles.load("default"))
+    benchmark = load_benchmark(str(pack(real_data, name)), profiles.load("default"))
     assert len(benchmark.passages) == passages
     assert sum(1 for _ in benchmark.turns()) == turns
     assert sum(bool(benchmark.qrels.gold(q)) for q in benchmark.qrels) == with_gold

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+from needed import pack
 
 from mtrlib.data.formats import chatrag_bench, qrecc, quac, topiocqa
 
@@ -15,10 +16,7 @@ MODULES = ["mtr_bench", "chatrag_bench", "qrecc", "topiocqa", "quac", "coqa", "d
 
 @pytest.fixture(scope="module")
 def samples(real_data: Path) -> Path:
-    folder = real_data / "format_samples"
-    if not folder.is_dir():
-        pytest.skip("the pack format_samples is not in the real data")
-    return folder
+    return pack(real_data, "format_samples")
 
 
 def test_quac_two_dialogues_of_twelve_questions(samples: Path):

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from needed import pack
 
 from mtrlib.data.formats import beir, cast, conversational, inscit, mtrag, mtrag_retrieval
 from mtrlib.data.formats.base import Format
@@ -21,13 +22,6 @@ FORMATS: tuple[Format, ...] = (
     *conversational.FORMATS,
     *beir.FORMATS,
 )
-
-
-def at(real_data: Path, name: str) -> Path:
-    path = real_data / name
-    if not path.exists():
-        pytest.skip(f"{name} is not in the real data")
-    return path
 
 
 def turns_of(conversations) -> list[Turn]:
@@ -58,11 +52,11 @@ def turns_of(conversations) -> list[Turn]:
     ],
 )
 def test_files_are_recognised_by_one_reader(real_data: Path, name: str, format_: str):
-    assert [f.name for f in FORMATS if f.recognises(at(real_data, name))] == [format_]
+    assert [f.name for f in FORMATS if f.recognises(pack(real_data, name))] == [format_]
 
 
 def test_inscit_original_agrees_with_the_derived_pack(real_data: Path):
-    path = at(real_data, "inscit/dev.json")
+    path = pack(real_data, "inscit/dev.json")
     conversations = list(inscit.conversations(path))
     turns = turns_of(conversations)
     passages = {p.passage_id: p for p in inscit.passages(path)}
@@ -98,7 +92,7 @@ def test_inscit_original_agrees_with_the_derived_pack(real_data: Path):
     ],
 )
 def test_cast_years(real_data: Path, name: str, topics: int, turns: int, unchanged: int):
-    conversations = list(cast.conversations(at(real_data, f"cast/{name}")))
+    conversations = list(cast.conversations(pack(real_data, f"cast/{name}")))
     found = turns_of(conversations)
     assert (len(conversations), len(found)) == (topics, turns)
     assert len({t.query_id for t in found}) == turns
@@ -109,7 +103,7 @@ def test_cast_years(real_data: Path, name: str, topics: int, turns: int, unchang
 
 
 def test_cast_2022_paths(real_data: Path):
-    found = turns_of(cast.conversations(at(real_data, "cast/cast2022_flattened.json")))
+    found = turns_of(cast.conversations(pack(real_data, "cast/cast2022_flattened.json")))
     assert sum("repeated_turn" not in t.labels for t in found) == 205
     assert sum(t.answer is None for t in found) == 6
     assert sum(t.query_id.startswith("142_1-1") for t in found) == 8
@@ -117,7 +111,7 @@ def test_cast_2022_paths(real_data: Path):
 
 
 def test_cast_rewrites_of_all_years(real_data: Path):
-    found = turns_of(rewritten_turns(at(real_data, "cast/rewrites_all.jsonl")))
+    found = turns_of(rewritten_turns(pack(real_data, "cast/rewrites_all.jsonl")))
     years = Counter(t.labels[0] for t in found)
     assert years == {"2019": 479, "2020": 216, "2021": 239, "2022": 284}
     assert len({t.query_id for t in found}) == 1218
@@ -125,13 +119,13 @@ def test_cast_rewrites_of_all_years(real_data: Path):
 
 
 def test_llm4cs_samples(real_data: Path):
-    path = at(real_data, "cast/llm4cs_cast19_REW_rewrites.jsonl")
+    path = pack(real_data, "cast/llm4cs_cast19_REW_rewrites.jsonl")
     distinct = Counter(len(set(sampled)) for _, sampled in sampled_rewrites(path))
     assert (distinct.total(), distinct[1], distinct[5]) == (479, 247, 13)
 
 
 def test_mtrag_un_pack(real_data: Path):
-    folder = at(real_data, "mtrag_un")
+    folder = pack(real_data, "mtrag_un")
     benchmark = read_conversational(folder)
     turns = list(benchmark.turns())
     assert (len(benchmark.passages), len(turns)) == (1152, 507)
@@ -148,12 +142,12 @@ def test_mtrag_un_pack(real_data: Path):
 
 
 def test_mtrag_un_tasks_agree_with_the_pack(real_data: Path):
-    path = at(real_data, "mtrag_un/reference_60.jsonl")
-    pack = {t.query_id: t for t in read_conversational(path.parent).turns()}
+    path = pack(real_data, "mtrag_un/reference_60.jsonl")
+    shipped = {t.query_id: t for t in read_conversational(path.parent).turns()}
     found = turns_of(mtrag.task_conversations(path))
     assert len(found) == 64
     for turn in found:
-        other = pack[turn.query_id]
+        other = shipped[turn.query_id]
         assert (turn.raw_utterance, turn.gold, turn.answer, turn.turn_number) == (
             other.raw_utterance,
             other.gold,
@@ -166,7 +160,7 @@ def test_mtrag_un_tasks_agree_with_the_pack(real_data: Path):
 
 
 def test_mtrag_retrieval_tasks(real_data: Path):
-    folder = at(real_data, "mtrag_human")
+    folder = pack(real_data, "mtrag_human")
     found = turns_of(mtrag_retrieval.conversations(folder))
     domains = Counter(t.labels[0] for t in found)
     assert domains == {"clapnq": 208, "cloud": 188, "fiqa": 180, "govt": 201}
@@ -176,13 +170,13 @@ def test_mtrag_retrieval_tasks(real_data: Path):
     assert len(mtrag_retrieval.qrels(folder)) == 777
     held = {p.passage_id for p in mtrag_retrieval.passages(folder)}
     assert len(held) == 350
-    held |= {p.passage_id for p in conversational.passages(at(real_data, "mtrag_un"))}
+    held |= {p.passage_id for p in conversational.passages(pack(real_data, "mtrag_un"))}
     assert len(held) == 1488
     assert sum(set(t.gold) <= held for t in found) == 179
 
 
 def test_mtrag_human_tasks(real_data: Path):
-    found = turns_of(conversational.conversations(at(real_data, "mtrag_human/tasks_clean.jsonl")))
+    found = turns_of(conversational.conversations(pack(real_data, "mtrag_human/tasks_clean.jsonl")))
     assert len(found) == 159
     corpus = {p.passage_id for p in conversational.passages(real_data / "mtrag_human")}
     assert {p for t in found for p in t.gold} == corpus
@@ -194,7 +188,7 @@ def test_mtrag_human_tasks(real_data: Path):
     [("taskac_input", 0, 0), ("taskb_input", 9, 0), ("responses-10", 9, 10)],
 )
 def test_mtrag_evaluator_samples(real_data: Path, name: str, with_gold: int, with_answer: int):
-    path = at(real_data, f"format_samples/mtrag_{name}.jsonl")
+    path = pack(real_data, f"format_samples/mtrag_{name}.jsonl")
     found = turns_of(mtrag.task_conversations(path))
     assert len(found) == 10
     assert sum(bool(t.gold) for t in found) == with_gold
@@ -209,7 +203,7 @@ def test_mtrag_evaluator_samples(real_data: Path, name: str, with_gold: int, wit
 def test_packs_of_single_questions(
     real_data: Path, pack: str, queries: int, with_gold: int, passages: int
 ):
-    found = turns_of(conversational.conversations(at(real_data, f"{pack}/closed_queries.jsonl")))
+    found = turns_of(conversational.conversations(pack(real_data, f"{pack}/closed_queries.jsonl")))
     held = {p.passage_id for p in conversational.passages(real_data / pack / "closed_corpus.jsonl")}
     assert (len(found), sum(bool(t.gold) for t in found), len(held)) == (
         queries,
@@ -220,13 +214,13 @@ def test_packs_of_single_questions(
 
 
 def test_clapnq_negative_ids_keep_their_digits(real_data: Path):
-    found = turns_of(conversational.conversations(at(real_data, "clapnq/closed_queries.jsonl")))
+    found = turns_of(conversational.conversations(pack(real_data, "clapnq/closed_queries.jsonl")))
     assert "-1218875241352839456" in {t.query_id for t in found}
     assert sum(t.query_id.startswith("-") for t in found) == 311
 
 
 def test_limit_small(real_data: Path):
-    benchmark = beir.read_beir(at(real_data, "limit_small"))
+    benchmark = beir.read_beir(pack(real_data, "limit_small"))
     assert (len(benchmark.passages), len(benchmark.conversations)) == (46, 1000)
     assert all(len(t.gold) == 2 for t in benchmark.turns())
     assert not any(p.title for p in benchmark.passages)
@@ -234,7 +228,7 @@ def test_limit_small(real_data: Path):
 
 
 def test_messy_corpus_with_bom_and_crlf(real_data: Path):
-    path = at(real_data, "messy_samples/corpus_bom_crlf.jsonl")
+    path = pack(real_data, "messy_samples/corpus_bom_crlf.jsonl")
     one, two = conversational.passages(path)
     assert (one.passage_id, two.passage_id, two.title) == ("d1", "d2", "")
     assert "\u200b" in one.text
@@ -242,6 +236,6 @@ def test_messy_corpus_with_bom_and_crlf(real_data: Path):
 
 
 def test_messy_truncated_last_line(real_data: Path):
-    path = at(real_data, "messy_samples/truncated_last_line.jsonl")
+    path = pack(real_data, "messy_samples/truncated_last_line.jsonl")
     with pytest.raises(InputError, match=r"truncated_last_line\.jsonl:2: not JSON .*cut last line"):
         list(conversational.passages(path))

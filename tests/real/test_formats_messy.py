@@ -12,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from needed import pack
 
 from mtrlib.data.formats import (
     alce,
@@ -29,13 +30,6 @@ from mtrlib.data.formats.trec import read_qrels
 from mtrlib.data.jsonl import read_jsonl
 from mtrlib.data.schema import Turn
 from mtrlib.errors import InputError
-
-
-def pack(real_data: Path, *names: str) -> Path:
-    path = real_data.joinpath(*names)
-    if not path.exists():
-        pytest.skip(f"{'/'.join(names)} is not in the real data")
-    return path
 
 
 def turns(path: Path, **columns: object) -> list[Turn]:

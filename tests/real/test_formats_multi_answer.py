@@ -7,15 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from needed import pack
 
 from mtrlib.data.formats import ambignq, dpr, limit, qampari, qampari_demos, quest, romqa, webqsp
 from mtrlib.data.strings import contains_answer
-
-
-def pack(folder: Path, name: str) -> Path:
-    if not (folder / name).is_dir():
-        pytest.skip(f"the pack {name} is not in the real data")
-    return folder / name
 
 
 def test_limit_small(real_data: Path):
@@ -43,7 +38,6 @@ def test_demonstrations(demos: Path):
     assert (len(questions), len(passages)) == (4, 20)
     assert [len(q.answers) for q in questions] == [11, 7, 6, 6]
     assert all(set(q.gold) <= set(passages) for q in questions)
-    assert not qampari.duplicate_questions(questions)
 
 
 def test_demonstrations_have_the_edge_cases_of_the_pack(demos: Path):

@@ -5,21 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from needed import fetched, pack
 
 from mtrlib import profiles
 from mtrlib.data.benchmarks import load_benchmark
 from mtrlib.data.schema import Benchmark
-from mtrlib.errors import FetchError
 from mtrlib.evaluation.evaluate import evaluate
 from mtrlib.retrieval.search import search_view, searcher
 
 
 @pytest.fixture(scope="module")
 def inscit(real_data: Path) -> Benchmark:
-    folder = real_data / "inscit"
-    if not folder.is_dir():
-        pytest.skip("the pack inscit is not in the real data")
-    return load_benchmark(str(folder), profiles.load("default"))
+    return load_benchmark(str(pack(real_data, "inscit")), profiles.load("default"))
 
 
 def test_counts_as_the_pack_says(inscit: Benchmark):
@@ -38,10 +35,8 @@ def test_counts_as_the_pack_says(inscit: Benchmark):
     [("bm25", 0.84), ("static-256", 0.90), ("splade-tiny", 0.92), ("minilm", 0.93)],
 )
 def test_recall_at_20_of_the_last_turn(inscit: Benchmark, retriever: str, least: float):
-    try:
+    with fetched(retriever):
         found = searcher(retriever, inscit.passages)
-    except FetchError as error:
-        pytest.skip(f"{retriever} cannot be fetched here: {error}")
     run, _ = search_view(found, list(inscit.turns()), "last_turn", 100)
     scores = evaluate(inscit.qrels, run, ["Recall@20"])
     assert scores.n_queries == 485

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from needed import fetched
 
 from mtrlib.data.formats.limit import read_passages, read_questions
-from mtrlib.errors import FetchError
 from mtrlib.evaluation.multi_answer import multi_answer
 from mtrlib.evaluation.significance import paired_difference
 from mtrlib.retrieval.search import searcher
@@ -31,10 +31,8 @@ def test_the_oracle_raises_mrecall_at_2_over_the_single_round(real_data: Path, c
     by_id = {p.passage_id: p for p in passages}
     questions = list(read_questions(folder))[::5]  # 200 of 1,000, each query is of one kind
     assert {len(q.gold) for q in questions} == {2}
-    try:
+    with fetched("minilm"):
         minilm = searcher("minilm", passages)
-    except FetchError as error:
-        pytest.skip(f"minilm cannot be fetched here: {error}")
 
     def mrecall(run):
         return multi_answer(questions, run, by_id, k=K, rule="passages").mrecall

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from needed import pack
 
 from mtrlib import profiles
 from mtrlib.audit.capture_recapture import COUNTS, annotator_captures, completeness
@@ -15,14 +16,8 @@ from mtrlib.data.formats.mtrag_ratings import METRICS, read_ratings
 from mtrlib.evaluation.people import people_table
 
 
-def _pack(real_data: Path, name: str) -> Path:
-    if not (real_data / name).is_dir():
-        pytest.skip(f"the pack {name} is not in the real data")
-    return real_data / name
-
-
 def test_raters_of_mtrag_agree_as_far_as_the_pack_says(real_data: Path):
-    path = _pack(real_data, "mtrag_human") / "ratings_clean.jsonl"
+    path = pack(real_data, "mtrag_human") / "ratings_clean.jsonl"
     rows = [
         (r.metric, f"{r.item_id} {r.system}", r.item_id, r.rater, r.value)
         for r in read_ratings(path)
@@ -49,7 +44,7 @@ def test_raters_of_mtrag_agree_as_far_as_the_pack_says(real_data: Path):
 
 
 def test_completeness_of_the_two_annotators_of_inscit(real_data: Path):
-    benchmark = load_benchmark(str(_pack(real_data, "inscit")), profiles.load("default"))
+    benchmark = load_benchmark(str(pack(real_data, "inscit")), profiles.load("default"))
     found = annotator_captures(benchmark.turns())
     assert len(found) == 333
     assert found[COUNTS].sum().tolist() == [543, 534, 249]

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from needed import fetched
 
 from mtrlib import profiles
 from mtrlib.audit.simple_judges import LexicalJudge
 from mtrlib.data.benchmarks import load_benchmark
-from mtrlib.errors import FetchError
 from mtrlib.profiles import Profile
 from mtrlib.reporting import real_inscit, real_sets
 from mtrlib.reporting.real_comparison import (
@@ -119,12 +119,10 @@ def test_lexical_overlap_against_people_as_committed(name, pack, committed, quic
 @pytest.mark.models
 def test_pools_of_inscit_as_committed(pack, committed, quick):
     benchmark = load_benchmark(str(pack("inscit")), quick)
-    try:
+    with fetched("a retriever"):
         found = real_inscit.pools(benchmark)
         taught = real_inscit.cross_fitted(found, quick)
         alone = real_inscit.cross_fitted(found, quick, gold="first")
-    except FetchError as error:
-        pytest.skip(f"a retriever cannot be fetched here: {error}")
     lexical = real_sets.verdicts(LexicalJudge([found.items]), found.tasks)
     rows = pd.concat(pool_rows(found, {"lexical": lexical, CROSS_FITTED: taught}, quick))
     agree(rows, committed["validation"], FITTED)
@@ -188,21 +186,11 @@ def test_off_its_home_ground_the_feature_judge_does_not_lead(committed):
 def test_on_mtrag_local_judges_come_near_people_but_not_beyond(committed):
     people = value(committed, "pearson_left_out", human="faithfulness")
     for judge in ("lexical", "minilm", "feature"):
-        best = value(
-            committed,
-            "pearson",
-            judge=judge,
-            human="faithfulness",
-            metric="faithfulness, max of gold",
-            verdict="probability" if judge == "feature" else "score",
-        )
-        mean = value(
-            committed,
-            "pearson",
-            judge=judge,
-            human="faithfulness",
-            metric="faithfulness, mean of gold",
-            verdict="probability" if judge == "feature" else "score",
+        how = {"judge": judge, "human": "faithfulness"}
+        how["verdict"] = "probability" if judge == "feature" else "score"
+        best, mean = (
+            value(committed, "pearson", metric=f"faithfulness, {taken} of gold", **how)
+            for taken in ("max", "mean")
         )
         assert 0.5 < best < people
         assert mean < best  # an answer needs one passage that holds it, not all

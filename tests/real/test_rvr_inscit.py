@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from needed import pack
 
 from mtrlib import profiles
 from mtrlib.reporting import real_rvr
@@ -14,10 +15,7 @@ from mtrlib.reporting.rvr_grid import rules_of
 
 @pytest.fixture(scope="module")
 def folder(real_data: Path) -> Path:
-    found = real_data / "inscit"
-    if not found.is_dir():
-        pytest.skip("the pack inscit is not in the real data")
-    return found
+    return pack(real_data, "inscit")
 
 
 def test_turns_with_three_or_more_gold_passages(folder: Path):

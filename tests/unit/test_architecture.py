@@ -20,6 +20,7 @@ ROWS = {
     "errors": 0,
     "paths": 0,
     "profiles": 0,
+    "ranges": 0,
     "progress": 0,
     "data": 1,
     "retrieval": 2,

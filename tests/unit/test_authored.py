@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pandas as pd
 import pytest
+from needed import fetched
 
 from mtrlib.data.authored import check as checks
 from mtrlib.data.authored.check_conversations import check_conversations
@@ -19,16 +20,13 @@ from mtrlib.data.authored.records import Authored, load_authored
 from mtrlib.data.authored.wording import CopyCheck, may_depend_on_history, names_the_source
 from mtrlib.data.corpus import wikipedia_passages
 from mtrlib.data.schema import Passage
-from mtrlib.errors import FetchError
 from mtrlib.evaluation.agreement import agreement_table, card_lines
 
 
 @pytest.fixture(scope="module")
 def passages() -> dict[str, Passage]:
-    try:
+    with fetched("the corpus"):
         return {p.passage_id: p for p in wikipedia_passages()}
-    except FetchError as error:
-        pytest.skip(f"the corpus cannot be fetched here: {error}")
 
 
 @pytest.fixture(scope="module")
@@ -135,11 +133,15 @@ def test_a_copied_sentence_is_found(sound: Authored, passages: dict, copies: Cop
     )
 
 
+def spoil(sound: Authored, change: Callable[[Authored], object]) -> Authored:
+    found = copy.deepcopy(sound)
+    change(found)
+    return found
+
+
 def test_mistakes_in_lists(sound: Authored, passages: dict, copies: CopyCheck):
     def problems(change: Callable[[Authored], object]) -> list[str]:
-        spoilt = copy.deepcopy(sound)
-        change(spoilt)
-        return list(check_lists(spoilt, passages, copies))
+        return list(check_lists(spoil(sound, change), passages, copies))
 
     def leak(found: Authored) -> None:
         test = next(q for q in found.questions if q["split"] == "test")
@@ -159,9 +161,7 @@ def test_mistakes_in_lists(sound: Authored, passages: dict, copies: CopyCheck):
 
 def test_mistakes_in_rewrites(sound: Authored, copies: CopyCheck):
     def problems(change: Callable[[Authored], object]) -> list[str]:
-        spoilt = copy.deepcopy(sound)
-        change(spoilt)
-        return list(check_rewrites(spoilt, copies))
+        return list(check_rewrites(spoil(sound, change), copies))
 
     first = next(iter(sound.rewrites))
 
@@ -182,9 +182,7 @@ def test_mistakes_in_rewrites(sound: Authored, copies: CopyCheck):
 
 def test_mistakes_in_pools(sound: Authored, passages: dict):
     def problems(change: Callable[[Authored], object]) -> list[str]:
-        spoilt = copy.deepcopy(sound)
-        change(spoilt)
-        return list(check_judged(spoilt, passages))
+        return list(check_judged(spoil(sound, change), passages))
 
     query_id, turn = next((q, t) for q, _, t in sound.turns() if t["gold"])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mtrlib.audit.candidates import copy_table, options, shown_order
+from mtrlib.audit.candidates import options, shown_order
 from mtrlib.audit.items import AuditItem, ItemSet
 from mtrlib.audit.judging import Judge, Task
 from mtrlib.audit.metrics import judgements
@@ -162,9 +162,3 @@ def test_gold_leaves_one_place_for_a_negative() -> None:
     ]  # fmt: skip
     with pytest.raises(InputError, match="most=1"):
         options(many, most=1)
-
-
-def test_copy_table_lists_every_negative() -> None:
-    table = copy_table([item([LONG], [LONG, LONG + " again", "a weir"]), item(["x"], [])])
-    assert table["kind"].tolist() == ["exact", "near", "different"]
-    assert table["passage_id"].tolist() == ["n1", "n2", "n3"]

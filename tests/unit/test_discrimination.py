@@ -9,6 +9,7 @@ import pytest
 from mtrlib.evaluation import discrimination, sanity
 from mtrlib.reporting import sentences
 
+PER_QUERY = ["benchmark", "view", "system", "query_id", "conversation_id", "turn_number", "value"]
 SURE = {"resamples": 500, "confidence": 0.95}
 
 
@@ -24,7 +25,7 @@ def per_query() -> pd.DataFrame:
                 rows.append(
                     ("t", "v", system, f"{conversation}_{turn}", str(conversation), turn, value)
                 )
-    return pd.DataFrame(rows, columns=discrimination.PER_QUERY)
+    return pd.DataFrame(rows, columns=PER_QUERY)
 
 
 def test_means_and_counts(per_query: pd.DataFrame):
@@ -100,7 +101,7 @@ def test_slices_and_their_sentences():
             (4, 0.2, ("context_dependent",), 1),
         )
     ]
-    columns = [*discrimination.PER_QUERY, "labels", "from_switch"]
+    columns = [*PER_QUERY, "labels", "from_switch"]
     table = pd.DataFrame(rows, columns=columns)
     sliced = discrimination.sliced(table)
     sizes = sliced.groupby("slice")["query_id"].count()

@@ -6,8 +6,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+from needed import fetched
 
-from mtrlib.errors import FetchError, InputError
+from mtrlib.errors import InputError
 from mtrlib.retrieval import encoders
 from mtrlib.retrieval.models import TokenCounter, model_folder
 from mtrlib.retrieval.registry import RetrieverSpec, retriever_spec
@@ -19,10 +20,8 @@ TEXTS = ["A short one.", "A much longer sentence about bridges, rivers and boats
 
 def _spec(name: str) -> RetrieverSpec:
     spec = retriever_spec(name)
-    try:
+    with fetched(name):
         model_folder(spec)
-    except FetchError as error:
-        pytest.skip(f"{name} cannot be fetched here: {error}")
     return spec
 
 
@@ -60,7 +59,7 @@ def test_tokens_are_counted_without_torch():
     counter = TokenCounter(_spec("minilm"))
     assert counter("bridges and rivers") == 3
     assert counter.query_budget == 254  # 256 less [CLS] and [SEP]
-    assert counter.count_many(["bridges", ""]) == [1, 0]
+    assert [counter(text) for text in ("bridges", "")] == [1, 0]
 
 
 def test_a_model_that_is_nowhere_names_the_mend():

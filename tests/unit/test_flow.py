@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 
 from mtrlib.data.schema import Benchmark, Conversation, Passage, Qrels, Turn, Utterance
-from mtrlib.synthesis.drafts import DraftConversation, DraftTurn
 from mtrlib.synthesis.flow import move_shares, topic_flow, transitions
-from mtrlib.synthesis.lengths import length_summary, split_counts, turn_lengths
+from mtrlib.synthesis.lengths import length_summary, turn_lengths
 
 ARTICLES = {"a1": "A", "a2": "A", "b1": "B", "c1": "C"}
 PASSAGES = tuple(Passage(p, f"text {p}", title) for p, title in ARTICLES.items())
@@ -123,17 +122,3 @@ def test_lengths_in_words_and_in_letters_that_compare_over_scripts() -> None:
     assert summary[["conversations", "turns", "turns_per_conversation"]].tolist() == [1, 2, 2]
     assert (summary["question_mean"], summary["answer_mean"], summary["verbose"]) == (2, 1, 0.5)
     assert summary["context_dependent"] == 0.5
-
-
-def draft(name: str, split: str, clusters: str, switch: int | None = None) -> DraftConversation:
-    turns = tuple(DraftTurn(f"{name}_{n}", "Q?", (f"p{n}",), "A.") for n in (1, 2))
-    return DraftConversation(name, tuple(clusters.split()), turns, switch, split)
-
-
-def test_splits_are_counted_and_shared_clusters_seen() -> None:
-    drafts = [draft("1", "train", "a b", 2), draft("2", "train", "c"), draft("3", "test", "c d")]
-    table = split_counts(drafts)
-    assert table.loc["train"].tolist() == [2, 4, 1, 3, 1, 2]
-    assert table.loc["test", ["conversations", "shared_clusters"]].tolist() == [1, 1]
-    assert split_counts(drafts[:2])["shared_clusters"].tolist() == [0]
-    assert split_counts([]).empty

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mtrlib.data.schema import Passage
-from mtrlib.errors import CoverageError, FetchError
+from mtrlib.errors import CoverageError
 from mtrlib.llm import local_server
 from mtrlib.llm.accounts import Limits
 from mtrlib.llm.chat import Sampling
 from mtrlib.llm.client import Client
-from mtrlib.llm.convert import converted_model
 from mtrlib.llm.endpoints import Endpoint
 from mtrlib.llm.store import ReplyStore
 from mtrlib.synthesis.agents import Agents
@@ -45,26 +43,12 @@ CLUSTERS = {
 CORPUS = [passage for passages in CLUSTERS.values() for passage in passages]
 
 
-@pytest.fixture(scope="module")
-def model() -> Path:
-    try:
-        return converted_model()
-    except FetchError as error:
-        pytest.skip(f"smollm2 cannot be fetched here: {error}")
-
-
-@pytest.fixture(scope="module")
-def base_url(model: Path) -> Iterator[str]:
-    with local_server.serve() as found:
-        yield found
-
-
-def endpoint(base_url: str) -> Endpoint:
+def endpoint(url: str) -> Endpoint:
     return Endpoint(
         "live",
         model="smollm2",
         model_alias="smollm2",
-        base_url=base_url,
+        base_url=url,
         dialect="system_one",
         concurrency=2,
         timeout_s=180,
@@ -96,16 +80,16 @@ def check(made: Synthesised) -> None:
             said += [turn.raw_utterance, turn.answer]
 
 
-def test_a_run_is_cut_off_goes_on_and_replays(base_url: str, tmp_path: Path) -> None:
+def test_a_run_is_cut_off_goes_on_and_replays(llm_url: str, tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
-    cut = Client(endpoint(base_url), ReplyStore(path), limits=Limits(tokens=400))
+    cut = Client(endpoint(llm_url), ReplyStore(path), limits=Limits(tokens=400))
     with pytest.raises(CoverageError):
         made_with(cut)
     kept = len(ReplyStore(path))
     assert 0 < kept < 12
 
     keys: list[str] = []
-    client = Client(endpoint(base_url), ReplyStore(path))
+    client = Client(endpoint(llm_url), ReplyStore(path))
     made = made_with(client, keys)
     check(made)
     assert made.conversations, Counter((r.stage, r.reason) for r in made.rejects)

@@ -31,7 +31,7 @@ NBSTRIPOUT_ARGUMENTS = [
 ]
 TARGETS = set(
     """help env data reproduce all refresh nb-% llm record real lab test test-all lint typecheck
-    format lock html verify check-notebooks ci clean distclean""".split()
+    format lock html check-site verify check-notebooks ci clean distclean""".split()
 )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from needed import fetched
 
 from mtrlib.audit import pair_scores
 from mtrlib.audit.items import AuditItem
@@ -14,7 +15,7 @@ from mtrlib.audit.overlap import MEASURES, Overlap, terms
 from mtrlib.audit.pair_features import PairFeatures, shared_features
 from mtrlib.audit.pair_scores import CorpusScorer
 from mtrlib.data.schema import Passage, Utterance
-from mtrlib.errors import FetchError, InputError
+from mtrlib.errors import InputError
 from mtrlib.retrieval.search import searcher
 
 PASSAGES = tuple(
@@ -131,12 +132,10 @@ def test_equal_corpora_share_their_features():
 
 @pytest.mark.models
 def test_vector_retrievers_score_as_their_search_does(fresh_cache):
-    try:
+    with fetched("static-256"):
         found = PairFeatures(PASSAGES, retrievers=("static-256",))
         frame = found.frame(PAIRS)
         run = searcher("static-256", PASSAGES).search({"c_1": FIRST.question}, 10)
-    except FetchError as error:
-        pytest.skip(f"static-256 cannot be had: {error}")
     for passage_id, score in run.rankings["c_1"]:
         assert frame["static-256.turn.raw"]["c_1", passage_id] == pytest.approx(score, abs=1e-6)
     again = found.frame(PAIRS[::-1])
@@ -155,10 +154,8 @@ def test_vectors_do_not_depend_on_who_asks_first(fresh_cache, monkeypatch):
     monkeypatch.setattr(pair_scores, "embeddings", noting)
     found = PairFeatures(PASSAGES, retrievers=("static-256",))
     found.begin_with([FIRST, SECOND, replace(FIRST, item_id="c_3", question="Why?")])
-    try:
+    with fetched("static-256"):
         alone = found.scores("static-256", "turn", PAIRS[-1:])
-    except FetchError as error:
-        pytest.skip(f"static-256 cannot be had: {error}")
     assert encoded[1:] == [["c_1", "c_2", "c_3"]]
     found.scores("static-256", "turn", [*PAIRS, (replace(FIRST, question="New?"), PASSAGES[0])])
     assert encoded[2:] == [["c_1"]]  # only the new text

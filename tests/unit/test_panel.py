@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mtrlib.audit.panel import item_scores, own_data_warnings, panel, scores
-from mtrlib.audit.positions import position_statistics, rotation_agreement
+from mtrlib.audit.positions import position_statistics
 
 
 def rows(
@@ -175,14 +175,3 @@ def test_a_judge_of_places_is_found_and_an_even_one_is_not() -> None:
 
 def test_no_picks_no_statistics() -> None:
     assert position_statistics(picks("j", [None], [3])).empty
-    assert rotation_agreement(picks("j", [1], [3])).empty
-
-
-def test_agreement_over_rotations() -> None:
-    table = picks("j", [1, 2, 3, 1, None, None, 1], [3] * 7)
-    table["item_id"] = ["a", "a", "b", "b", "c", "c", "d"]
-    table["picked"] = ["x", "x", "x", "y", "", "", "x"]
-    found = rotation_agreement(table).iloc[0]
-    assert found["n_items"] == 3
-    assert found["same_pick"] == pytest.approx(2 / 3)
-    assert found["same_outcome"] == 1

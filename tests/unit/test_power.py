@@ -13,6 +13,7 @@ from mtrlib.errors import InputError
 from mtrlib.evaluation import discrimination, power
 from mtrlib.reporting import sentences
 
+PER_QUERY = ["benchmark", "view", "system", "query_id", "conversation_id", "turn_number", "value"]
 SURE = {"resamples": 400, "confidence": 0.95}
 
 
@@ -23,7 +24,7 @@ def table(values: dict[str, np.ndarray], turns: int = 1) -> pd.DataFrame:
         for system, column in values.items()
         for i, value in enumerate(column)
     ]
-    return pd.DataFrame(rows, columns=discrimination.PER_QUERY)
+    return pd.DataFrame(rows, columns=PER_QUERY)
 
 
 def pair(difference: float = 0.0, verdict: str = "differ") -> pd.DataFrame:

@@ -16,6 +16,8 @@ from mtrlib import profiles
 from mtrlib.data.schema import Benchmark, Conversation, Passage, Turn, Utterance
 from mtrlib.errors import InputError
 from mtrlib.reporting import (
+    bound_plots,
+    rewriting_alternatives,
     rewriting_plots,
     rewriting_run,
     rewriting_sentences,
@@ -143,9 +145,11 @@ def test_trials_and_their_tables_have_a_row_per_key(study):
 
 def test_the_cheap_reranker_likes_shared_rare_words(study, monkeypatch):
     monkeypatch.setattr(
-        rewriting_trials, "encoder_vectors", lambda name: rewriting_trials.token_vectors
+        rewriting_alternatives,
+        "encoder_vectors",
+        lambda name: rewriting_alternatives.token_vectors,
     )
-    score = rewriting_trials.cheap_scorer(study)
+    score = rewriting_alternatives.cheap_scorer(study)
     near, far = score([("what does yeast do", "Flour and yeast"), ("what does yeast do", "a gate")])
     assert near > far == 0
     assert score([]) == []
@@ -203,7 +207,7 @@ def test_real_lines_say_when_nothing_was_measured():
 def test_figures_show_the_points_they_return(study):
     searchers = rewriting_run.open_searchers(study)
     table = rewriting_tables.bounds_table(rewriting_run.measure_bounds(study, searchers, rng()))
-    figure, points = rewriting_plots.bound_figure(table, study.gates.oracle, 20, 0.95)
+    figure, points = bound_plots.bound_figure(table, study.gates.oracle, 20, 0.95)
     assert len(figure.axes) == 2 * table["view"].nunique() and points.equals(table)
     rows = {"before_it": ["last_turn", "coreference"], "system": ["a", "a"], "method": ["m", "m"],
             "net": [1.0, math.nan], "ci_low": [0.0, math.nan], "ci_high": [2.0, math.nan],

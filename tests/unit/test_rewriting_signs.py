@@ -7,7 +7,7 @@ import pytest
 from mtrlib.data.schema import Passage
 from mtrlib.rewriting.corpus_words import CorpusWords
 from mtrlib.rewriting.entities import invented, names, numbers
-from mtrlib.rewriting.mentions import is_short, mentions, plain
+from mtrlib.rewriting.mentions import Mentioned, is_short, plain
 from mtrlib.rewriting.signs import (
     exact_term,
     has_connective,
@@ -132,12 +132,12 @@ def test_entities_in_chinese():
 
 
 def test_mentions_in_scripts_with_and_without_borders():
-    assert mentions("它支持限流策略", "限流")
-    assert mentions("请用LDAP登录", "ldap")
-    assert not mentions("a party of two", "art")
-    assert mentions("The ART of war", "art of war")
-    assert not mentions("whatever", "") and not mentions("whatever", "…")  # pitfall 50
-    assert mentions("ＬＤＡＰ 登录", "LDAP")
+    assert Mentioned("它支持限流策略").has("限流")
+    assert Mentioned("请用LDAP登录").has("ldap")
+    assert not Mentioned("a party of two").has("art")
+    assert Mentioned("The ART of war").has("art of war")
+    assert not Mentioned("whatever").any(["", "…"])  # pitfall 50
+    assert Mentioned("ＬＤＡＰ 登录").has("LDAP")
 
 
 def test_short_and_plain():

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from needed import fetched
 
 from mtrlib.data.schema import Passage
 from mtrlib.data.tasks import ListQuestion
-from mtrlib.errors import FetchError, InputError
+from mtrlib.errors import InputError
 from mtrlib.retrieval.models import TokenCounter, model_folder
 from mtrlib.retrieval.registry import RetrieverSpec, retriever_spec
 from mtrlib.retrieval.search import VectorSearcher
@@ -356,10 +357,8 @@ def test_lora_saves_merged_weights(base: RetrieverSpec):
 @pytest.mark.models
 def test_two_steps_of_minilm_with_gradient_caching():
     spec = retriever_spec("minilm")
-    try:
+    with fetched("minilm"):
         model_folder(spec)
-    except FetchError as error:
-        pytest.skip(f"minilm cannot be fetched here: {error}")
     settings = replace(FAST, recipe="joint", frozen_layers=3, mini_batch=2, rate=3e-5)
     found = train_retriever(spec, QUESTIONS, {}, PASSAGES, settings)
     assert found.manifest["steps_run"] == 2

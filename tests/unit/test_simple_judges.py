@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from needed import fetched
 
 from mtrlib.audit.cross_encoder import CrossEncoderJudge
 from mtrlib.audit.items import AuditItem, ItemSet
@@ -14,7 +15,6 @@ from mtrlib.audit.pair_features import shared_features
 from mtrlib.audit.pair_judge import retrievers_behind
 from mtrlib.audit.simple_judges import LexicalJudge, MiniLmJudge, content_terms
 from mtrlib.data.schema import Passage, Utterance
-from mtrlib.errors import FetchError
 
 PASSAGES = (
     Passage("p1", "The mill burned down in March.", "Old Mill"),
@@ -84,10 +84,8 @@ def test_minilm_rates_by_meaning_and_does_not_rank_its_own_negatives(fresh_cache
     other = replace(SET, name="other", negatives_from="bm25")
     sets = [SET, other]
     judge = MiniLmJudge(sets, shared_features({s.name: s.passages for s in sets}))
-    try:
+    with fetched("minilm"):
         evidence = ratings(judge, "query_evidence")
-    except FetchError as error:
-        pytest.skip(f"minilm cannot be had: {error}")
     assert evidence[0] == max(evidence)
     assert all(1 <= r <= 5 for r in evidence)
     assert ratings(judge, "faithfulness")[0] == max(ratings(judge, "faithfulness"))
@@ -112,10 +110,8 @@ def test_cross_encoder_trains_caches_and_repeats_itself(fresh_cache):
         return CrossEncoderJudge([SET], training, seed=1, steps=2)
 
     tasks = [Task("query_evidence", ITEM, p) for p in PASSAGES]
-    try:
+    with fetched("minilm"):
         first = judge().judge(tasks)
-    except FetchError as error:
-        pytest.skip(f"minilm cannot be had: {error}")
     cached = sorted((fresh_cache / "judges" / "cross-encoder").iterdir())
     assert len(cached) == 1  # only the model that did not see conversation c
     at = cached[0].stat().st_mtime_ns

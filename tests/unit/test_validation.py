@@ -15,7 +15,6 @@ from mtrlib.evaluation.validation import (
     STATISTICS,
     TABLE,
     against_people,
-    correlation,
     roc_auc,
     validation_table,
 )
@@ -34,14 +33,17 @@ def series(*values: float) -> pd.Series:
 def test_correlations_by_hand():
     # deviations judge -1.5 -.5 .5 1.5, human -2 -1 0 3: sum of products 3 + .5 + 0 + 4.5 = 8;
     # squares 5 and 14. Ranks agree.
-    found = correlation(series(1, 2, 3, 4), series(1, 2, 3, 6), **HOW, rng=rng())
-    assert found["pearson"].value == pytest.approx(8 / math.sqrt(5 * 14))
-    assert found["spearman"].value == pytest.approx(1)
+    sides = series(1, 2, 3, 4), series(1, 2, 3, 6)
+    pearson, spearman = (
+        against_people(*sides, name, **HOW, rng=rng()) for name in ("pearson", "spearman")
+    )
+    assert pearson.value == pytest.approx(8 / math.sqrt(5 * 14))
+    assert spearman.value == pytest.approx(1)
 
 
 def test_pairs_are_joined_by_item_and_missing_verdicts_counted():
     judge = pd.Series({"i3": 4.0, "i1": 2.0, "i0": 1.0, "i2": None, "not rated": 9.0})
-    found = correlation(judge, series(1, 2, 7, 4, 5), **HOW, rng=rng())["pearson"]
+    found = against_people(judge, series(1, 2, 7, 4, 5), "pearson", **HOW, rng=rng())
     assert found.value == pytest.approx(1)
     assert (found.n, found.n_missing, found.n_groups) == (3, 2, 3)
     assert found.coverage == pytest.approx(3 / 5)
@@ -54,10 +56,11 @@ def test_order_of_rows_changes_nothing():
 
 
 @pytest.mark.parametrize("judge", [(1, 1, 1, 1), (None, None, 1, 2)])
-def test_no_variation_or_too_few_pairs_is_undefined(judge):
-    found = correlation(series(*judge).astype(float), series(1, 2, 3, 4), **HOW, rng=rng())
-    assert math.isnan(found["pearson"].value)
-    assert math.isnan(found["spearman"].low)
+@pytest.mark.parametrize("statistic", ["pearson", "spearman"])
+def test_no_variation_or_too_few_pairs_is_undefined(judge, statistic):
+    sides = series(*judge).astype(float), series(1, 2, 3, 4)
+    found = against_people(*sides, statistic, **HOW, rng=rng())
+    assert math.isnan(found.value) and math.isnan(found.low)
 
 
 def test_clusters_widen_the_interval():

@@ -6,12 +6,12 @@ import string
 from collections import defaultdict
 
 import pytest
+from needed import fetched
 
 from mtrlib.data.authored.check_lists import main_articles
 from mtrlib.data.authored.records import load_authored
 from mtrlib.data.corpus import wikipedia_passages
 from mtrlib.data.schema import Passage
-from mtrlib.errors import FetchError
 from mtrlib.rvr.training_questions import normal_form
 from mtrlib.rvr.weak_questions import WeakQuestions, weak_questions
 from mtrlib.rvr.weak_topics import topics
@@ -146,10 +146,8 @@ def test_repeats_and_the_cap_are_counted():
 
 @pytest.mark.models
 def test_the_wikipedia_slice_gives_more_than_a_thousand_questions():
-    try:
+    with fetched("the corpus"):
         corpus = wikipedia_passages()
-    except FetchError as error:
-        pytest.skip(f"the corpus cannot be fetched here: {error}")
     test = main_articles(load_authored(), "test")
     made = weak_questions(corpus, test, seed=13)
     assert len(made.train) > 1000

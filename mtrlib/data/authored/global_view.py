@@ -31,7 +31,7 @@ def gold_origins(found: Authored, passages: Mapping[str, Passage]) -> pd.DataFra
         if not gold:
             continue
         pooled = {r["passage_id"]: r for r in found.judged[name][query_id]}
-        source = source_article(gold, pooled, passages)
+        source = _source_article(gold, pooled, passages)
         for passage_id in sorted(gold):
             inside = passages[passage_id].title == source
             late = pooled[passage_id].get("found") == "pool"
@@ -40,7 +40,7 @@ def gold_origins(found: Authored, passages: Mapping[str, Passage]) -> pd.DataFra
     return pd.DataFrame(rows, columns=["set", "query_id", "passage_id", "origin"])
 
 
-def source_article(
+def _source_article(
     gold: set[str], pooled: Mapping[str, Mapping[str, str]], passages: Mapping[str, Passage]
 ) -> str:
     """The article with most of the gold that the author had found; ties by title."""

@@ -51,15 +51,15 @@ def folder() -> Path:
     return paths.root() / "data" / "authored"
 
 
-def load_authored(where: Path | None = None) -> Authored:
-    """Read every authored file that exists below ``where`` (default: the repository's).
+def load_authored() -> Authored:
+    """Read every authored file of the repository that exists.
 
     Raises
     ------
     InputError
         A line that is not JSON, or one query id twice; file and line are named.
     """
-    base = where or folder()
+    base = folder()
     found = Authored(
         conversations=_list(base / "mtr-mini" / "conversations.jsonl"),
         questions=_list(base / "list-mini" / "questions.jsonl"),
@@ -76,7 +76,7 @@ def load_authored(where: Path | None = None) -> Authored:
         found.rewrites[record["query_id"]] = record
     for name in ("mtr-mini", "list-mini"):
         path = base / name / "judged.jsonl.gz"
-        found.judged[name] = {r["query_id"]: r["pooled"] for r in read_judged(path)}
+        found.judged[name] = {r["query_id"]: r["pooled"] for r in _read_judged(path)}
     return found
 
 
@@ -84,7 +84,7 @@ def _list(path: Path) -> list[Record]:
     return [record for _, record in read_jsonl(path)] if path.is_file() else []
 
 
-def read_judged(path: Path) -> list[Record]:
+def _read_judged(path: Path) -> list[Record]:
     """Read a pool of judged candidates; empty where there is none yet."""
     if not path.is_file():
         return []

@@ -29,7 +29,7 @@ _NAMES_THE_SOURCE = re.compile(
 )
 
 
-def stems(text: str) -> set[str]:
+def _stems(text: str) -> set[str]:
     """Rough stems of the content words: a common ending off, then six letters."""
     words = re.findall(r"[a-z0-9]+", text.lower())
     content = (w for w in words if len(w) > 2 and w not in _STOP)
@@ -38,7 +38,7 @@ def stems(text: str) -> set[str]:
 
 def shared_stems(question: str, passage: Passage) -> set[str]:
     """Stems of the question that the passage's text has too, words of its title aside."""
-    return stems(question) & stems(passage.text) - stems(passage.title)
+    return _stems(question) & _stems(passage.text) - _stems(passage.title)
 
 
 def may_depend_on_history(utterance: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from mtrlib.data.jsonl import LFS_POINTER, read_jsonl
+from mtrlib.data.jsonl import read_jsonl, refuse_pointer
 from mtrlib.data.schema import Conversation, Passage, Qrels, Role, Run, Utterance
 from mtrlib.data.tasks import Decomposition, ListQuestion, Rating
 from mtrlib.errors import InputError
@@ -103,8 +103,7 @@ def _layout(path: Path) -> str:
             first = stream.readline(LONGEST_LINE)
             if not first:
                 raise InputError.at(path, None, "an empty file", "fetch it again")
-        if first.startswith(LFS_POINTER.encode()):
-            raise InputError.at(path, 1, "a Git LFS pointer", "run `git lfs pull` at its source")
+        refuse_pointer(path, first[:64].decode("ascii", "replace"))
         more = bool(stream.read(1 << 16).strip())
     opening = first.lstrip()[:1]
     if opening != b"{":
@@ -244,10 +243,10 @@ def utterances(
     return tuple(found)
 
 
-def alternating(texts: Sequence[str], first: Role = "user") -> tuple[Utterance, ...]:
-    """Plain texts that alternate between the sides, starting with ``first``."""
-    other: Role = "agent" if first == "user" else "user"
-    return tuple(Utterance((first, other)[i % 2], str(t)) for i, t in enumerate(texts))
+def alternating(texts: Sequence[str]) -> tuple[Utterance, ...]:
+    """Plain texts that alternate between the sides, the user first."""
+    sides: tuple[Role, Role] = ("user", "agent")
+    return tuple(Utterance(sides[i % 2], str(t)) for i, t in enumerate(texts))
 
 
 def _first(record: Mapping[str, Any], names: Sequence[str]) -> Any:

@@ -4,9 +4,9 @@
 year utterance               rewrite                      what answers the turn
 ==== ======================= ============================ =============================
 2019 raw_utterance           a TSV beside, ``31_2`` TAB   nothing
-2020 raw_utterance           manual_, automatic_          ``manual_canonical_result_id``
-2021 raw_utterance           manual_, automatic_          ``canonical_result_id`` + passage
-2022 utterance               manual_ or automatic_        response and provenance
+2020 raw_utterance           ``manual_``, ``automatic_``  ``manual_canonical_result_id``
+2021 raw_utterance           ``manual_``, ``automatic_``  ``canonical_result_id`` + passage
+2022 utterance               one of the two               response and provenance
 ==== ======================= ============================ =============================
 
 All are JSON lists of ``{number, turn}``; query ids are the official ``<topic>_<turn>``. Gold is

@@ -48,6 +48,7 @@ QUERY_NAMES: dict[str, tuple[str, ...]] = {
         "expected_answer", "generation_gt", "标准答案", *PLAIN_ANSWERS,
     ),
     "rewrite": ("rewrite", "rewritten_query", "standalone_question", "truth_rewrite"),
+    "author_voice": ("author_voice",),
     "refusal": ("should_refuse", "expected_empty", "is_unanswerable"),
     "eligible": ("metric_eligible",),
     "outcome": ("expected_outcome",),
@@ -282,7 +283,7 @@ def open_mapped(
     source: Path | str = "the map"
     if columns is None:
         source = folder / MAP_FILE
-        columns = _map_file(source).get(part, {}) if source.is_file() else {}
+        columns = map_file(source).get(part, {}) if source.is_file() else {}
         named = columns.get("file")
         if not path.is_dir() and named and (folder / named).name != path.name:
             columns = {}  # the map is about another file of the folder
@@ -305,7 +306,14 @@ def open_mapped(
     return folder / columns["file"], columns
 
 
-def _map_file(path: Path) -> dict[str, Any]:
+def map_file(path: Path) -> dict[str, Any]:
+    """The parts of a map, ``queries`` and ``passages``, each our names to theirs.
+
+    Raises
+    ------
+    InputError
+        Not YAML, or something else than these two parts.
+    """
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

@@ -2,9 +2,9 @@
 
 A query record has ``query`` and ``gold`` and an ``id`` (or ``task_id``). Optional are
 ``conversation_id`` (absent = a conversation of its own), ``turn`` (a number, also as text;
-absent = counted from the history), ``history``, ``rewrite``, ``answer`` (or ``answers``, of
-which the first is taken, or ``reference_answer``), ``gold_by_annotator``, ``scope`` (the
-document to which the search is restricted), and tags: the texts in ``labels``,
+absent = counted from the history), ``history``, ``rewrite``, ``author_voice``, ``answer`` (or
+``answers``, of which the first is taken, or ``reference_answer``), ``gold_by_annotator``,
+``scope`` (the document to which the search is restricted), and tags: the texts in ``labels``,
 ``answerability``, ``question_type`` and ``multi_turn``. ``history`` is a list of texts that
 alternate user and agent, or of objects with ``role`` (or ``speaker``) and ``text`` (or
 ``content``).
@@ -163,6 +163,7 @@ def _turn(path: Path, line: int, record: dict[str, Any]) -> Turn:
         history=history,
         gold=_ids(path, line, "gold", record["gold"]),
         rewrite=record.get("rewrite"),
+        author_voice=record.get("author_voice"),
         answer=_answer(record),
         labels=_labels(record),
         gold_by_annotator=tuple(

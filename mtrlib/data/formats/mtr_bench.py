@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from mtrlib.data.formats.base import Format, fields, records, utterances
-from mtrlib.data.formats.nested import json_head
+from mtrlib.data.formats.nested import json_head, names_all
 from mtrlib.data.schema import Conversation, Passage, Turn
 from mtrlib.errors import InputError
 
@@ -172,7 +172,7 @@ def _wrong(path: Path, source: str, problem: str, mend: str) -> InputError:
 
 def _is_rows(path: Path) -> bool:
     start = json_head(path)
-    return all(f'"{name}"' in start for name in ("messages", "ctxs")) and "document_idx" in start
+    return names_all(start, "messages", "ctxs") and "document_idx" in start
 
 
 def _is_corpus(path: Path) -> bool:

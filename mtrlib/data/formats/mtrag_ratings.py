@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from mtrlib.data.formats.base import Format, fields, head, records
+from mtrlib.data.formats.nested import names_all
 from mtrlib.data.formats.rated import RatedAnswer
 from mtrlib.data.tasks import Rating
 from mtrlib.errors import InputError
@@ -125,7 +126,7 @@ def _number(
 
 def _recognises(path: Path) -> bool:
     start = head(path, 1 << 14) if path.suffix in (".jsonl", ".json") else ""
-    return all(f'"{name}"' in start for name in ("task_id", "model_id", "human", "faithfulness"))
+    return names_all(start, "task_id", "model_id", "human", "faithfulness")
 
 
 def _recognises_published(path: Path) -> bool:

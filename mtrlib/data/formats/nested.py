@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from mtrlib.data.formats.base import head
-from mtrlib.data.jsonl import LFS_POINTER
+from mtrlib.data.jsonl import refuse_pointer
 from mtrlib.errors import InputError
 
 Keys = tuple[str, ...]
@@ -75,13 +75,11 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     import ijson
 
     start = head(path).lstrip()
+    if not path.is_file():
+        raise InputError.at(path, None, "no such file", "check the path")
+    refuse_pointer(path, start)
     if not start.startswith("{"):
-        problem, mend = "not one JSON object", "see the format of this file"
-        if not path.is_file():
-            problem, mend = "no such file", "check the path"
-        elif start.startswith(LFS_POINTER):
-            problem, mend = "a Git LFS pointer, not the data", "run `git lfs pull` at its source"
-        raise InputError.at(path, None, problem, mend)
+        raise InputError.at(path, None, "not one JSON object", "see the format of this file")
     with path.open("rb") as stream:
         if stream.read(3) != _BOM:
             stream.seek(0)
@@ -98,6 +96,11 @@ def json_head(path: Path, size: int = 1 << 16) -> str:
     """The first characters of a JSON or JSON Lines file for ``recognises``; "" for others."""
     start = head(path, size)
     return start if start.lstrip()[:1] in ("{", "[") else ""
+
+
+def names_all(start: str, *fields: str) -> bool:
+    """Whether the start of a JSON text has all of the fields, as text between quotes."""
+    return all(f'"{name}"' in start for name in fields)
 
 
 def source_of(path: Path, keys: Keys) -> str:

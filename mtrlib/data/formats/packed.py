@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mtrlib.data.formats import base
-from mtrlib.data.jsonl import LFS_POINTER, read_text_lines
+from mtrlib.data.jsonl import read_text_lines, refuse_pointer
 from mtrlib.errors import InputError
 
 _OPENERS: dict[str, Callable[[Path], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
@@ -40,10 +40,7 @@ def unpacked(path: Path) -> Iterator[Any]:
     """
     if not path.is_file():
         raise InputError.at(path, None, "no such file", "check the path")
-    if base.head(path, 64).startswith(LFS_POINTER):
-        raise InputError.at(
-            path, 1, "a Git LFS pointer, not the data", "run `git lfs pull` at its source"
-        )
+    refuse_pointer(path, base.head(path, 64))
     try:
         with _OPENERS.get(path.suffix, lambda p: p.open("rb"))(path) as stream:
             if stream.peek(3)[:3] == _BOM:

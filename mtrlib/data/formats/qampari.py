@@ -7,8 +7,8 @@ title, text}]`` and ``ctxs[{id, title, text}]``. Any of them may be packed with 
 
 Known defects of the set (audited for RVR) and what becomes of them: empty questions are left
 out with a warning; stray white space around titles is removed; a gold chunk named twice counts
-once; commas inside answers stay; questions that stand in the set under several ids are kept,
-and :func:`duplicate_questions` lists them, since a split by row would leak.
+once; commas inside answers stay; questions that stand in the set under several ids are kept, and
+whoever splits must put them on one side (:mod:`mtrlib.rvr.training_questions` merges them).
 
 Source: github.com/samsam3232/qampari (the code that writes the files), Amouyal et al. 2022.
 """
@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from mtrlib.data.formats.base import Format, fields
 from mtrlib.data.formats.multi_answer import as_answer, listed, split_in_name
 from mtrlib.data.formats.packed import packed_head, packed_records
 from mtrlib.data.jsonl import text_id
-from mtrlib.data.matching import normalised
 from mtrlib.data.schema import Passage
 from mtrlib.data.tasks import Answer, ListQuestion
 from mtrlib.errors import InputError
@@ -40,7 +39,7 @@ _HEAD = 1 << 16
 def read_questions(path: Path) -> Iterator[ListQuestion]:
     """Questions with answers, and with gold chunks where the file has contexts.
 
-    In a question file gold is empty: its proofs are sentences (:func:`read_proofs`), not
+    In a question file gold is empty: its proofs are sentences, not
     chunks. With contexts, ``gold`` has every chunk aligned to a proof; an answer has its own
     chunks only where the record keeps ``answer_list``, which ties proofs to answers. Answers
     that repeat stay separate, as in the set. ``entities`` and ``answer_url`` are not kept.
@@ -63,27 +62,6 @@ def read_questions(path: Path) -> Iterator[ListQuestion]:
             f"{path.name}: {len(empty)} questions are empty and left out, first {empty[0]}",
             stacklevel=2,
         )
-
-
-def read_proofs(path: Path) -> Iterator[Passage]:
-    """Proof sentences of a question file: id ``pid``, and their page's address as ``document``.
-
-    Gold chunks are aligned from them; they are no part of the corpus.
-
-    Raises
-    ------
-    InputError
-        A field is missing or of another kind.
-    """
-    FORMAT.notice()
-    for source, record in packed_records(path):
-        where = f"{path}: {source}"
-        (answers,) = fields(record, source, path, "answer_list")
-        for answer in listed(answers, "answer_list", where):
-            for proof in listed(answer.get("proof"), "proof", where):
-                pid, text = fields(proof, source, path, "pid", "proof_text", kinds=(str,))
-                page = str(proof.get("found_in_url") or "")
-                yield Passage(pid, text, document=page, source=source)
 
 
 def read_contexts(path: Path) -> Iterator[Passage]:
@@ -113,26 +91,6 @@ def read_contexts(path: Path) -> Iterator[Passage]:
                         f"{where}: chunk {chunk} has two texts. "
                         "Mend: use files made from one version of the corpus."
                     )
-
-
-def duplicate_questions(questions: Iterable[ListQuestion]) -> dict[str, tuple[str, ...]]:
-    """Ids of questions that are the same but for case, white space and end marks.
-
-    Returns
-    -------
-    Normalised question to the ids it stands under, in order, for those with two or more. Put
-    all ids of a group on one side of a split.
-
-    Examples
-    --------
-    >>> rows = [("a", "Who sang it?"), ("b", "who  sang it"), ("c", "Who wrote it?")]
-    >>> duplicate_questions(ListQuestion(*row) for row in rows)
-    {'who sang it': ('a', 'b')}
-    """
-    groups: dict[str, list[str]] = defaultdict(list)
-    for question in questions:
-        groups[normalised(question.question).rstrip(" ?.!")].append(question.question_id)
-    return {text: tuple(ids) for text, ids in groups.items() if len(ids) > 1}
 
 
 def _question(record: dict[str, Any], source: str, path: Path) -> ListQuestion:

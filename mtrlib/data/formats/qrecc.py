@@ -17,7 +17,7 @@ from typing import Any
 
 from mtrlib.data.formats.base import Format, alternating, fields, records
 from mtrlib.data.formats.grouping import by_number
-from mtrlib.data.formats.nested import json_head
+from mtrlib.data.formats.nested import json_head, names_all
 from mtrlib.data.jsonl import text_id
 from mtrlib.data.schema import Conversation, Turn
 from mtrlib.errors import InputError
@@ -67,7 +67,7 @@ def _turn(record: dict[str, Any], source: str, path: Path) -> Turn:
 
 def _is_qrecc(path: Path) -> bool:
     start = json_head(path)
-    return all(f'"{n}"' in start for n in ("Conversation_no", "Turn_no", "Question")) and any(
+    return names_all(start, "Conversation_no", "Turn_no", "Question") and any(
         f'"{n}"' in start for n in ("Truth_rewrite", "Conversation_source", "Answer_URL")
     )
 

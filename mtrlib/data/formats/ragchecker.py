@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mtrlib.data.formats.base import Format, fields, head, records
+from mtrlib.data.formats.nested import names_all
 from mtrlib.data.formats.rated import RatedAnswer
 from mtrlib.data.jsonl import text_id
 from mtrlib.data.tasks import Rating
@@ -97,7 +98,7 @@ def _models(record: dict[str, Any], source: str, path: Path) -> list[dict[str, A
 
 def _recognises(path: Path) -> bool:
     start = head(path, 1 << 16) if path.suffix == ".json" else ""
-    return all(f'"{name}"' in start for name in ("instance_id", "gt_answer", "model1", "critiques"))
+    return names_all(start, "instance_id", "gt_answer", "model1", "critiques")
 
 
 FORMAT = Format(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from mtrlib.data.formats.base import Format, fields, head, records
+from mtrlib.data.formats.nested import names_all
 from mtrlib.data.tasks import Decomposition
 from mtrlib.errors import InputError
 
@@ -73,7 +74,7 @@ def _evidence(
 
 def _recognises(path: Path) -> bool:
     start = head(path, 1 << 14) if path.suffix == ".json" else ""
-    return all(f'"{name}"' in start for name in ("qid", "term", "decomposition", "facts"))
+    return names_all(start, "qid", "term", "decomposition", "facts")
 
 
 FORMAT = Format(

@@ -9,7 +9,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mtrlib.data.jsonl import LFS_POINTER
+from mtrlib.data.jsonl import refuse_pointer
 from mtrlib.errors import InputError
 
 LONGEST_CELL = 1 << 30  # the csv module stops at 131,072 characters of its own accord
@@ -89,13 +89,8 @@ def _lines(path: Path, encoding: str) -> Iterator[str]:
     try:
         with path.open(encoding=encoding, newline="") as lines:
             for number, line in enumerate(lines, start=1):
-                if number == 1 and line.startswith(LFS_POINTER):
-                    raise InputError.at(
-                        path,
-                        1,
-                        "a Git LFS pointer, not the data",
-                        "run `git lfs pull` at its source",
-                    )
+                if number == 1:
+                    refuse_pointer(path, line)
                 yield line
     except LookupError:
         raise InputError.at(path, None, f"unknown encoding {encoding!r}", "use utf-8") from None

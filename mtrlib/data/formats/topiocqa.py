@@ -23,7 +23,7 @@ from typing import Any
 
 from mtrlib.data.formats.base import Format, alternating, fields, head, records
 from mtrlib.data.formats.grouping import by_number
-from mtrlib.data.formats.nested import json_head
+from mtrlib.data.formats.nested import json_head, names_all
 from mtrlib.data.jsonl import read_text_lines, text_id
 from mtrlib.data.schema import Conversation, Passage, Turn
 from mtrlib.errors import InputError
@@ -133,7 +133,7 @@ def _with_switches(conversation: Conversation, topics: dict[str, str]) -> Conver
 
 def _is_questions(path: Path) -> bool:
     start = json_head(path)
-    return all(f'"{n}"' in start for n in ("Conversation_no", "Turn_no", "Question")) and any(
+    return names_all(start, "Conversation_no", "Turn_no", "Question") and any(
         f'"{n}"' in start for n in ("Gold_passage", "Topic_section", "is_nq")
     )
 

@@ -74,19 +74,6 @@ def test_questions(tmp_path: Path, name: str):
     assert (last.kind, last.answers) == ("wikidata_intersection", ())
 
 
-def test_duplicate_questions_are_reported_by_their_ids(tmp_path: Path):
-    path = lines(tmp_path / "dev_data.jsonl", [ROWS[0], ROWS[2]])
-    groups = qampari.duplicate_questions(qampari.read_questions(path))
-    assert groups == {"which ferries did orla finn build": (QID, "9__wikidata_intersection__dev")}
-
-
-def test_proofs_are_apart_from_the_corpus(tmp_path: Path):
-    proofs = list(qampari.read_proofs(lines(tmp_path / "dev_data.jsonl", ROWS[:1])))
-    assert [p.passage_id for p in proofs] == [f"{QID}__{i}__0" for i in range(3)]
-    assert (proofs[1].text, proofs[1].document) == ("On Plover.", "https://x.org/wiki/Y")
-    assert qampari.FORMAT.passages is None
-
-
 CONTEXTS = {
     "positive_ctxs": [
         {"chunk_id": "5__0", "pid": f"{QID}__0__0", "title": "Orla Finn ", "text": "Tern."},
