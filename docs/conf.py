@@ -22,11 +22,15 @@ extensions = [
     "repository_links",
 ]
 exclude_patterns = ["README.md"]  # the home page includes it
-suppress_warnings = ["toc.not_included"]  # the site's test asks for a way by links instead
+suppress_warnings = [
+    "toc.not_included",  # the site's test asks for a way by links instead
+    "ref.python",  # two modules have a class of this name, and a signature names one of them
+]
 
 # notebooks are shown as committed; `make reproduce` is what runs them
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # with tables, and links between notebooks
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # the default loads two scripts from elsewhere
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
@@ -38,9 +42,10 @@ html_math_renderer = "mathml"
 
 add_module_names = False
 autodoc_member_order = "bysource"
+autodoc_use_type_comments = False  # there are none, and looking for them takes seconds
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
-python_maximum_signature_line_length = 88
+python_maximum_signature_line_length = 140  # counted with the full names of types
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False

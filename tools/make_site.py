@@ -59,7 +59,12 @@ def api_pages() -> Iterator[tuple[Path, bytes]]:
             name = f"{package}.{module}"
             lines += [module, "-" * len(module), "", f".. automodule:: {name}", "   :members:", ""]
         yield Path("api", f"{package}.rst"), "\n".join(lines).encode()
-    lines = ["Library", "=======", "", "A page per package; a lower row never imports a higher one:"]
+    lines = [
+        "Library",
+        "=======",
+        "",
+        "A page per package; a lower row never imports a higher one:",
+    ]
     lines += ["reporting, then audit, synthesis, rvr and rewriting, then retrieval, llm and"]
     lines += ["evaluation, then data, then profiles and paths. See also :ref:`genindex` and"]
     lines += [":ref:`modindex`.", "", ".. toctree::", "   :maxdepth: 1", ""]

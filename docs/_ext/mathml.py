@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from docutils import nodes
@@ -15,10 +16,14 @@ LOGGER = logging.getLogger(__name__)
 def markup(node: nodes.Node, display: str) -> str:
     """MathML of a formula; one that cannot be converted is shown as typed, with a warning."""
     try:
-        return convert(node.astext(), display=display)
-    except Exception as error:  # the converter has a class per fault and lets others through
-        LOGGER.warning("formula %r: %s", node.astext(), error, location=node, type="mathml")
-        return f"<code>{nodes.unescape(node.astext())}</code>"
+        done = convert(node.astext(), display=display)
+        fault = "unknown command" if "\\" in done else ""  # the converter copies what it lacks
+    except Exception as error:  # it has a class per fault, and lets others through
+        fault = repr(error)
+    if not fault:
+        return done
+    LOGGER.warning("formula %r: %s", node.astext(), fault, location=node, type="mathml")
+    return f"<code>{escape(node.astext())}</code>"
 
 
 def visit_inline(self: Any, node: nodes.math) -> None:

@@ -45,14 +45,14 @@ class FigureAlt(SphinxTransform):
             if images:
                 self._describe(cell, images, alts)
 
-    def _describe(
-        self, cell: nodes.Node, images: list[nodes.image], alts: dict[str, str]
-    ) -> None:
+    def _describe(self, cell: nodes.Node, images: list[nodes.image], alts: dict[str, str]) -> None:
         source = next(cell.findall(nodes.literal_block)).astext()
         names = SAVED.findall(source)
         if not names or names[0] not in alts:
-            what = f"{names[0]} is not in {self.config.figure_alt_file}" if names else (
-                "the cell shows an image and saves no figure by name"
+            what = (
+                f"{names[0]} is not in {self.config.figure_alt_file}"
+                if names
+                else ("the cell shows an image and saves no figure by name")
             )
             LOGGER.warning("no alternative text: %s", what, location=cell, type="figures")
             return

@@ -52,7 +52,7 @@ class PairFeatures:
         self._first = items
 
     def scores(self, name: str, view: str, pairs: Sequence[Pair]) -> np.ndarray:
-        """:meth:`CorpusScorer.measures` of one retriever under one view, shape (n_pairs, 3).
+        """:meth:`.CorpusScorer.measures` of one retriever under one view, shape (n_pairs, 3).
 
         Parameters
         ----------
@@ -85,8 +85,8 @@ class PairFeatures:
         -------
         DataFrame
             Indexed by ``(item_id, passage_id)``. Columns ``<retriever>.<view>.<measure>`` (see
-            :meth:`CorpusScorer.measures`), ``<text>.<measure>`` (see
-            :meth:`Overlap.measures`; texts ``question``, ``last``: the utterance before it,
+            :meth:`.CorpusScorer.measures`), ``<text>.<measure>`` (see
+            :meth:`.Overlap.measures`; texts ``question``, ``last``: the utterance before it,
             ``history``; or ``answer``), ``passage.length``, and ``turn.number`` (logarithm)
             for questions.
 

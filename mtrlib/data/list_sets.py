@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from mtrlib import paths
 from mtrlib.data.assemble import read_parts
 from mtrlib.data.authored.list_mini import SPLITS, list_questions
 from mtrlib.data.corpus import articles, wikipedia_passages
@@ -90,7 +90,7 @@ def load_list_set(profile: Profile) -> ListSet:
 def _read(name: str) -> tuple[str, Sequence[Passage], list[ListQuestion]]:
     if name == LIST_MINI:
         return name, wikipedia_passages(), list_questions()
-    path = Path(name)
+    path = paths.given(name)
     if not path.exists():
         raise InputError(
             f"LISTS={name!r} is neither {LIST_MINI!r} nor a file or folder. Mend: check the path."

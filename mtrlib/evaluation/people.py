@@ -32,7 +32,7 @@ def people_table(
     Returns
     -------
     DataFrame
-        As :func:`validation_table` with the judge ``people`` and the statistics
+        As :func:`.validation_table` with the judge ``people`` and the statistics
         ``alpha_<level>``, ``kappa_fleiss`` and, for numbers, ``pearson_left_out``: each
         rating against the mean of the others on its item. ``n`` counts items with two or
         more ratings, ``n_missing`` those with fewer.

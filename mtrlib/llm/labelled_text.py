@@ -27,7 +27,7 @@ def labelled(text: str, names: str) -> Iterator[tuple[str, str]]:
 
     Parameters
     ----------
-    text : from :func:`plain`.
+    text : from :func:`.plain`.
     names : regular expression of the label words.
 
     Yields

@@ -132,24 +132,24 @@ class LayeredReplies:
         self.recorded_first = recorded_first
 
     def get(self, key: str) -> Reply | None:
-        """As :meth:`Replies.get`."""
+        """As :meth:`.Replies.get`."""
         if self.recorded_first and self.recorded.line(key) is not None:
             return self.recorded.get(key)
         return self.store.get(key) or self.recorded.get(key)
 
     def failure(self, key: str) -> Reply | None:
-        """As :meth:`Replies.failure`."""
+        """As :meth:`.Replies.failure`."""
         if self.recorded_first and self.recorded.line(key) is not None:
             return self.recorded.failure(key)
         return self.store.failure(key) or self.recorded.failure(key)
 
     def line(self, key: str) -> Mapping[str, Any] | None:
-        """As :meth:`Replies.line`, a reply of either before a failure of either."""
+        """As :meth:`.Replies.line`, a reply of either before a failure of either."""
         first = self.store if self.store.get(key) or not self.recorded.get(key) else self.recorded
         return first.line(key) or self.recorded.line(key)
 
     def append(self, request: Request, reply: Reply, body: Mapping[str, Any] | None = None) -> None:
-        """As :meth:`ReplyStore.append`."""
+        """As :meth:`.ReplyStore.append`."""
         self.store.append(request, reply, body)
 
 

@@ -21,7 +21,7 @@ class OpenAITransport:
     Raises
     ------
     InputError, EndpointError
-        As :meth:`Endpoint.address` and :meth:`Endpoint.api_key`.
+        As :meth:`.Endpoint.address` and :meth:`.Endpoint.api_key`.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:

@@ -11,6 +11,7 @@ from mtrlib.reporting import (
     compare,
     jobs,
     matrix,
+    notebook_index,
     notebook_runner,
     parameters,
     readme_block,
@@ -78,7 +79,10 @@ def _verify(args: argparse.Namespace) -> None:
 
 
 def _refresh(args: argparse.Namespace) -> None:
-    for path in verify.refresh(args.nb):
+    replaced = verify.refresh(args.nb)
+    if (paths.notebooks() / notebook_index.INDEX).is_file():
+        replaced.append(notebook_index.refresh())
+    for path in replaced:
         print(f"replaced {path.relative_to(paths.root())}")
 
 

@@ -79,7 +79,7 @@ def protected_against_naive(
     """Recall@k per turn with the question protected and with the naive cut, and what was cut.
 
     One column per retriever that cuts anything (all, if none does). Turns with fewer than
-    ``fewest`` queries are left out, as in :func:`recall_by_turn`.
+    ``fewest`` queries are left out, as in :func:`.recall_by_turn`.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ NOTE = r"No font here draws all characters; \uXXXX stands for one. The points' C
 
 
 def spell_out(figure: Figure) -> bool:
-    """Replace characters without a glyph by ASCII escapes, and say so below the figure.
+    r"""Replace characters without a glyph by ASCII escapes, and say so below the figure.
 
     A figure that its fonts can draw is left as it is, to the byte. Call it before the figure is
     drawn or saved.
@@ -24,7 +24,7 @@ def spell_out(figure: Figure) -> bool:
 
     Notes
     -----
-    ``\\u4e2d`` for U+4E2D, as in Python: it can be told apart, looked up and pasted.
+    ``\u4e2d`` for U+4E2D, as in Python: it can be told apart, looked up and pasted.
     """
     from matplotlib.text import Text
 
@@ -56,11 +56,11 @@ def _tick_labels(axis: Axis, lacking: Callable[[str], set[str]]) -> bool:
 def _lacking() -> Callable[[str], set[str]]:
     """A function: characters of a text that none of the fonts in force has."""
     import matplotlib
-    from matplotlib.font_manager import findfont, get_font
+    from matplotlib.font_manager import FontProperties, findfont, get_font
 
     known: set[int] = set()
     for family in matplotlib.rcParams["font.family"]:
-        known |= set(get_font(findfont(family)).get_charmap())
+        known |= set(get_font(findfont(FontProperties(family=[family]))).get_charmap())
     return lambda text: {c for c in text if ord(c) not in known and not c.isspace()}
 
 

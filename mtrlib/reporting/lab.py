@@ -51,7 +51,7 @@ def arguments(given: Sequence[str] = ()) -> list[str]:
     ours = [
         f"--ServerApp.root_dir={paths.notebooks()}",
         f"--LabApp.default_url=/lab/tree/{INDEX}",
-        "--ServerApp.kernel_spec_manager_class=mtrlib.reporting.lab.OwnKernel",
+        f"--ServerApp.kernel_spec_manager_class=mtrlib.reporting.lab.{OwnKernel.__name__}",
         # neither news nor versions are looked up elsewhere
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",

@@ -6,11 +6,15 @@ builds them only where they work, and shows a fixed example as plain tables ever
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mtrlib.reporting.playground import Desk, Look
+    from mtrlib.reporting.playground_rounds import Asked
+    from mtrlib.reporting.rvr_grid import Grid
 
 
 def is_live(shell: Any = None, environ: Mapping[str, str] | None = None) -> bool:
@@ -43,20 +47,33 @@ def is_live(shell: Any = None, environ: Mapping[str, str] | None = None) -> bool
     return bool(request.get("content", {}).get("allow_stdin", False))
 
 
-def panel(name: str, *arguments: Any) -> Any:
-    """The controls that :mod:`mtrlib.reporting.playground_widgets` makes, where they work.
-
-    Parameters
-    ----------
-    name : of a function there.
-    arguments : passed to it.
+def turn_panel(desk: Desk, look: Look) -> Any:
+    """Controls of :func:`mtrlib.reporting.playground_widgets.turn_panel` where they work.
 
     Returns
     -------
     A widget for the end of a cell; None without a person in front, and a line that says so.
     """
     if not is_live():
-        print("nobody to use controls here: the example below stands for them")
-        return None
-    controls = importlib.import_module("mtrlib.reporting.playground_widgets")
-    return getattr(controls, name)(*arguments)
+        return _nobody()
+    from mtrlib.reporting.playground_widgets import turn_panel as build
+
+    return build(desk, look)
+
+
+def rounds_panel(grid: Grid, asked: Asked) -> Any:
+    """Controls of :func:`mtrlib.reporting.playground_widgets.rounds_panel` where they work.
+
+    Returns
+    -------
+    As :func:`turn_panel`.
+    """
+    if not is_live():
+        return _nobody()
+    from mtrlib.reporting.playground_widgets import rounds_panel as build
+
+    return build(grid, asked)
+
+
+def _nobody() -> None:
+    print("nobody to use controls here: the example below stands for them")

@@ -66,7 +66,7 @@ def matrix(profile: Profile) -> pd.DataFrame:
         headline`` (shown in README.md). ``delta`` is ours less the paper's, in ``unit``, and
         empty unless both were made in one setup.
     """
-    found = Results(profile)
+    found = _Results(profile)
     return pd.DataFrame([_row(number, found) for number in published_numbers()], columns=COLUMNS)
 
 
@@ -131,7 +131,7 @@ def made_up_rows() -> pd.DataFrame:
     return pd.DataFrame(made, columns=["invented", "paper", "ours", "status"])
 
 
-class Results:
+class _Results:
     """Finished tables of a run, each read once."""
 
     def __init__(self, profile: Profile) -> None:
@@ -155,7 +155,7 @@ class Results:
         return self._settings[source]
 
 
-def ours_beside(number: PublishedNumber, found: Results) -> Ours | None:
+def _ours_beside(number: PublishedNumber, found: _Results) -> Ours | None:
     """Our counterpart of a published number, None where there is none."""
     where = number.about["ours"]
     if "settings" in where:
@@ -180,8 +180,8 @@ def ours_beside(number: PublishedNumber, found: Results) -> Ours | None:
     )
 
 
-def _row(number: PublishedNumber, found: Results) -> dict[str, Any]:
-    ours = ours_beside(number, found)
+def _row(number: PublishedNumber, found: _Results) -> dict[str, Any]:
+    ours = _ours_beside(number, found)
     about, verdict = number.about, status(number, ours)
     held = verdict in (OK, WITHIN, FAIL)
     return {

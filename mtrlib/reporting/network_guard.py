@@ -53,7 +53,7 @@ def is_local(host: Any) -> bool:
         return False
 
 
-def hook(attempts: Path) -> Callable[[str, tuple[Any, ...]], None]:
+def _hook(attempts: Path) -> Callable[[str, tuple[Any, ...]], None]:
     """Audit hook that refuses all but loopback and sockets of the file system.
 
     Raises (the hook)
@@ -90,7 +90,7 @@ def main() -> None:
     """Close the network if the environment says so, then become the kernel."""
     where = os.environ.get(VARIABLE)
     if where:
-        sys.addaudithook(hook(Path(where)))
+        sys.addaudithook(_hook(Path(where)))
     runpy.run_module("ipykernel_launcher", run_name="__main__", alter_sys=True)
 
 

@@ -115,9 +115,9 @@ def price_list(items: ItemSet, profile: Profile) -> pd.DataFrame:
     plan = judge.client.plan(judge.requests(asked))
     rows = []
     for price in prices():
-        cost = price_range(plan.tokens_in, plan.tokens_out, price) or ("", "")
+        low, high = price_range(plan.tokens_in, plan.tokens_out, price) or (np.nan, np.nan)
         counts = (plan.unique, *plan.tokens_in, *plan.tokens_out)
-        rows.append((price.pattern, *counts, *cost, price.currency, price.date))
+        rows.append((price.pattern, *counts, low, high, price.currency, price.date))
     tokens = [f"tokens_{way}_{end}" for way in ("in", "out") for end in ("low", "high")]
     columns = ["model", "calls", *tokens, "cost_low", "cost_high", "currency", "noted"]
     return pd.DataFrame(rows, columns=columns)
@@ -144,15 +144,15 @@ def missing_gold(
 def compare(own: Own, rng: np.random.Generator) -> Told:
     """Recall@K of every retriever under every view, and what can be told apart."""
     profile = own.profile
-    sure: dict[str, Any] = {"confidence": profile.CONFIDENCE}
-    drawn: dict[str, Any] = {**sure, "resamples": profile.RESAMPLES, "rng": rng}
+    drawn: dict[str, Any] = {"resamples": profile.RESAMPLES, "confidence": profile.CONFIDENCE}
+    drawn["rng"] = rng
     grid = measure([own.benchmark], profile, own.views)
     rows = grid.per_query
     means = mean_intervals(rows, ["benchmark", "view", "system"], **drawn)
     if rows["system"].nunique() < 2:
         return Told(grid, means, pd.DataFrame(), pd.DataFrame())
     pairs = compare_systems(rows, **drawn)
-    seen = minimum_detectable_difference(rows, pairs, **sure)
+    seen = minimum_detectable_difference(rows, pairs, confidence=profile.CONFIDENCE)
     # two retrievers that agree on every conversation have no spread to project from
     seen[["mdd", "mdd_all"]] = seen[["mdd", "mdd_all"]].where(seen["mdd"] > 0)
     # the standard error falls with the root of the number of conversations
@@ -167,17 +167,12 @@ def with_rows(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
 def _refuse_dangling(benchmark: Benchmark, name: str) -> None:
     """Gold outside the corpus: in one's own file that is a slip of the pen, so it stops here."""
-    if not benchmark.dangling:
-        return
-    query_id, passage_id = benchmark.dangling[0]
-    source = next((t.source for t in benchmark.turns() if t.query_id == query_id), "")
-    raise InputError.at(
-        name,
-        None,
-        f"{source or 'qrels'}: gold {passage_id!r} of query {query_id} is not in the corpus "
-        f"({len(benchmark.dangling)} such ids)",
-        "correct the id or add the passage (notebook 03 measures with such gold as unreachable)",
-    )
+    lost = len(benchmark.dangling)
+    for query_id, passage_id in benchmark.dangling[:1]:
+        at = next((t.source for t in benchmark.turns() if t.query_id == query_id), "") or "qrels"
+        problem = f"{at}: gold {passage_id!r} of query {query_id} is not in the corpus"
+        mend = "correct the id or add the passage (notebook 03 measures with gold out of reach)"
+        raise InputError.at(name, None, f"{problem} ({lost} in all)", mend)
 
 
 def _lacks(benchmark: Benchmark) -> dict[str, str]:

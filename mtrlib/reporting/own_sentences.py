@@ -89,15 +89,29 @@ def bound_lines(bounds: Sequence[tuple[str, Bound]]) -> list[str]:
     return said or ["no rewrites, so no bound: add a column, or set REWRITER to rules or an alias"]
 
 
+def _unjudged_lines(scores: pd.DataFrame, profile: Profile) -> list[str]:
+    """A line for each judge that gave fewer verdicts than it was asked for."""
+    tried = scores[scores["note"].ne("not applicable")]
+    counts = tried.groupby("judge", sort=False)[["n_judged", "n_tasks"]].sum()
+    mend = "failures are asked again by the next run" if profile.LIVE else "LIVE asks the rest"
+    return [
+        f"{judge} judged {int(row['n_judged'])} of {int(row['n_tasks'])} questions: {mend}"
+        for judge, row in counts.iterrows()
+        if row["n_judged"] < row["n_tasks"]
+    ]
+
+
 def next_lines(
     own: Own,
+    scores: pd.DataFrame,
     told: Told,
     suspects: str,
     bounds: Sequence[tuple[str, Bound]],
     labels: Mapping[str, Attribution],
 ) -> list[str]:
-    """What to do next: fill the gaps, read the suspects, collect more, then what rewriting says."""
+    """What to do next: fill gaps, ask again, read suspects, collect, then what rewriting says."""
     said = [f"fill: {line}" for line in own.lacks.values()]
+    said += [f"ask: {line}" for line in _unjudged_lines(scores, own.profile)]
     said.append(f"read: {suspects}")
     if len(told.pairs):
         said.append(f"collect: {_wanted(told)}")

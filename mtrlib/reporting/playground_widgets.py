@@ -1,10 +1,11 @@
 """The playground's controls: choose, and every table below follows.
 
-Imported by :func:`mtrlib.reporting.live.panel` alone, where somebody can use them.
+Imported by :mod:`mtrlib.reporting.live` alone, where somebody can use them.
 """
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,10 +34,10 @@ def turn_panel(desk: Desk, look: Look) -> widgets.VBox:
             value=look.k,
             min=1,
             max=desk.searchers.by_name[look.retriever].depth,
-            description="K",
             continuous_update=False,
+            **_label("K"),
         ),
-        "paths": widgets.SelectMultiple(options=list(look.lists), description="fuse", rows=6),
+        "paths": widgets.SelectMultiple(options=list(look.lists), rows=6, **_label("fuse")),
         "list": _menu("list of", list(look.lists), next(iter(look.lists))),
     }
     page = widgets.HTML()
@@ -66,7 +67,7 @@ def rounds_panel(grid: Grid, asked: Asked) -> widgets.VBox:
     controls = {
         "question": _menu("question", known, asked.question_id),
         "run": _menu("verifier", ran, (asked.encoder, asked.verifier)),
-        "round": widgets.IntSlider(value=1, min=1, max=grid.profile.ROUNDS, description="round"),
+        "round": widgets.IntSlider(value=1, min=1, max=grid.profile.ROUNDS, **_label("round")),
     }
     page = widgets.HTML()
 
@@ -81,24 +82,22 @@ def rounds_panel(grid: Grid, asked: Asked) -> widgets.VBox:
 def _turn_parts(
     look: Look, paths: tuple[str, ...], listed: str
 ) -> Mapping[str, str | pd.DataFrame]:
-    tables = playground_tables
     return {
-        "What is sent": tables.cut_line(look),
-        "History": tables.history_table(look),
-        "Paths": tables.path_table(look),
-        f"List of {listed}": tables.list_table(look, look.lists[listed]),
-        f"Fused: {', '.join(paths) or 'all paths'}": tables.fused_table(look, paths),
+        "What is sent": playground_tables.cut_line(look),
+        "History": playground_tables.history_table(look),
+        "Paths": playground_tables.path_table(look),
+        f"List of {listed}": playground_tables.list_table(look, look.lists[listed]),
+        f"Fused: {', '.join(paths) or 'all paths'}": playground_tables.fused_table(look, paths),
     }
 
 
 def _round_parts(asked: Asked, number: int) -> Mapping[str, str | pd.DataFrame]:
-    tables = playground_round_tables
     return {
         "Question": asked.question.question,
-        "Rounds": tables.count_table(asked),
-        f"Round {number}": tables.round_table(asked, number),
-        "Answers, by the rank at which a list first holds them": tables.answer_table(asked),
-        "Output": tables.output_table(asked),
+        "Rounds": playground_round_tables.count_table(asked),
+        f"Round {number}": playground_round_tables.round_table(asked, number),
+        "Rank at which a list first holds an answer": playground_round_tables.answer_table(asked),
+        "Output": playground_round_tables.output_table(asked),
     }
 
 
@@ -111,8 +110,12 @@ def _panel(controls: Mapping[str, Any], page: widgets.HTML, show: Any) -> widget
 
 def _menu(label: str, options: Any, value: Any) -> widgets.Dropdown:
     return widgets.Dropdown(
-        options=options, value=value, description=label, layout=widgets.Layout(width="42em")
+        options=options, value=value, layout=widgets.Layout(width="42em"), **_label(label)
     )
+
+
+def _label(text: str) -> dict[str, Any]:
+    return {"description": text, "style": {"description_width": "7em"}}
 
 
 def _offer(control: Any, options: list[str]) -> None:
@@ -141,10 +144,14 @@ def _turns(desk: Desk, conversation_id: str) -> list[tuple[str, str]]:
 
 def _page(parts: Mapping[str, str | pd.DataFrame]) -> str:
     """Titles and tables as HTML; all text in it is escaped."""
-    import html
-
     shown = []
     for title, part in parts.items():
-        body = part.to_html() if isinstance(part, pd.DataFrame) else f"<p>{html.escape(part)}</p>"
+        body = f"<p>{html.escape(part)}</p>" if isinstance(part, str) else _table(part)
         shown.append(f"<h4>{html.escape(title)}</h4>{body}")
     return "".join(shown)
+
+
+def _table(table: pd.DataFrame) -> str:
+    # an index of its own would take a second line of headings
+    made: str = table.reset_index().to_html(index=False, border=0, justify="left")
+    return made

@@ -16,7 +16,7 @@ END = "<!-- paper-vs-ours: end -->"
 UNITS = {"points": "", "score": " of 5", "share": "", "count": "", "seconds": " s", "setting": ""}
 
 
-def block(found: pd.DataFrame) -> str:
+def _block(found: pd.DataFrame) -> str:
     """Markdown: the numbers marked as headlines, then how many have which status.
 
     Parameters
@@ -67,7 +67,7 @@ def written(text: str, found: pd.DataFrame, where: Path | str = "README.md") -> 
             where, None, "the marks of its block are not there once", f"put back {BEGIN} and {END}"
         )
     head, rest = text.split(BEGIN)
-    return f"{head}{BEGIN}\n{block(found)}\n{END}{rest.split(END)[1]}"
+    return f"{head}{BEGIN}\n{_block(found)}\n{END}{rest.split(END)[1]}"
 
 
 def check(text: str, found: pd.DataFrame, where: Path | str = "README.md") -> None:

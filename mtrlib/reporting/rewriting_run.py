@@ -257,7 +257,7 @@ def open_searchers(study: Study, views: Sequence[str] = ()) -> Searchers:
 
     Parameters
     ----------
-    views : of the original; all of :func:`_views_of` by default.
+    views : of the original; all of ``_views_of`` by default.
 
     Notes
     -----

@@ -103,7 +103,7 @@ def _hyde_methods(study: Study) -> dict[str, Hyde]:
 
 
 def run_hyde(study: Study, searchers: Searchers) -> Trials:
-    """Every way of :func:`_hyde_methods`, after coreference."""
+    """Every way of ``_hyde_methods``, after coreference."""
     return _run_each(study, searchers, RESOLVED, _hyde_methods(study))
 
 

@@ -53,7 +53,7 @@ class Grid:
     Attributes
     ----------
     per_question : one row per run, rule and question: ``recall`` and ``mrecall``.
-    coverage : per run and rule, the counts of :class:`mtrlib.evaluation.MultiAnswer`.
+    coverage : per run and rule, the counts of :class:`.MultiAnswer`.
     results : by key, what the loop gave; single rounds and baselines are not here.
     runs : the ranked lists by key.
     """

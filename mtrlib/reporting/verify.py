@@ -33,7 +33,7 @@ from mtrlib.reporting.results import versions, write_atomically
 
 
 @dataclass(frozen=True)
-class Kept:
+class _Kept:
     """Folders of the files that a fresh run is held against."""
 
     notebooks: Path
@@ -70,7 +70,7 @@ def verify(names: str = "", *, profile: str = "default", images: bool | None = N
     if profile == "default":
         check_form(sources)
     _check_there(sources, kept, profile)
-    build = fresh_run(sources, "verify", profile=profile, network=False)
+    build = _fresh_run(sources, "verify", profile=profile, network=False)
     if images is None:
         images = _draws_alike(kept.results)
         print(f"pictures in notebooks are {'' if images else 'not '}compared", flush=True)
@@ -110,7 +110,7 @@ def refresh(names: str = "") -> list[Path]:
         A notebook fails or comes out in a form that may not be committed.
     """
     sources = jobs.select(names)
-    build = fresh_run(sources, "refresh")
+    build = _fresh_run(sources, "refresh")
     check_form([build / "notebooks" / path.name for path in sources])
     contents = {
         kept / file.name: file.read_bytes()
@@ -140,7 +140,7 @@ def check_form(notebooks: Sequence[Path]) -> None:
         raise NotebookError("\n  ".join([f"{len(found)} problems of form", *found]))
 
 
-def fresh_run(
+def _fresh_run(
     notebooks: Sequence[Path],
     purpose: str,
     *,
@@ -217,14 +217,14 @@ def _cut(line: str | None) -> str:
     return repr(line if len(line) <= 120 else line[:117] + "...")
 
 
-def _kept(profile: str) -> Kept:
+def _kept(profile: str) -> _Kept:
     if profile == "default":
-        return Kept(paths.notebooks(), paths.results(), paths.figures())
+        return _Kept(paths.notebooks(), paths.results(), paths.figures())
     build = paths.build(profile)
-    return Kept(build / "notebooks", build / "results", build / "figures")
+    return _Kept(build / "notebooks", build / "results", build / "figures")
 
 
-def _check_there(sources: Sequence[Path], kept: Kept, profile: str) -> None:
+def _check_there(sources: Sequence[Path], kept: _Kept, profile: str) -> None:
     for path in sources:
         if not (kept.notebooks / path.name).is_file():
             raise InputError.at(

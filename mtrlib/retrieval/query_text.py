@@ -25,10 +25,10 @@ class QueryText:
     Attributes
     ----------
     dropped_utterances, dropped_tokens : whole utterances of the history, and tokens, that
-        the budget left out: the oldest (under :func:`_naive_cut` the newest).
+        the budget left out: the oldest (under ``_naive_cut`` the newest).
     question_exceeds : the question alone is longer than the budget (the encoder cuts it).
     fell_back : a view of rewrites had none and shows the raw utterance.
-    question_lost : nothing of the current question is left; only :func:`_naive_cut` does that.
+    question_lost : nothing of the current question is left; only ``_naive_cut`` does that.
     """
 
     query_id: str
@@ -59,7 +59,7 @@ def query_text(
     ----------
     view : ``last_turn`` (the raw utterance), ``user_turns`` (earlier user utterances and
         it), ``full_history`` (both sides and it), ``rewrite``, ``author_voice``. For a
-        demonstration also ``full_history_naive``, see :func:`_naive_cut`.
+        demonstration also ``full_history_naive``, see ``_naive_cut``.
     budget : most tokens of the result, special tokens and prompt already subtracted;
         None = no limit (lexical search).
     count_tokens : the encoder's own count; needed with a budget.

@@ -108,7 +108,7 @@ class Gates:
             No such file, not YAML, an unknown or missing name, or a value that is no number
             in its range; the file, the name and the mend are given.
         """
-        where = Path(path) if path is not None else paths.root() / "data" / "gates.yaml"
+        where = paths.given(str(path)) if path is not None else paths.root() / "data" / "gates.yaml"
         if not where.is_file():
             raise InputError.at(where, None, "no such file", "copy data/gates.yaml and edit it")
         try:

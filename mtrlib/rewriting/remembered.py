@@ -34,7 +34,7 @@ class Remembered:
         self._seconds: dict[str, float] = {}
 
     def search(self, queries: Mapping[str, str], depth: int) -> Run:
-        """As :meth:`Searcher.search`.
+        """As :meth:`.Searcher.search`.
 
         Raises
         ------

@@ -7,13 +7,18 @@ from pathlib import Path
 import pytest
 
 from mtrlib import paths
-from mtrlib.reporting import notebook_form
+from mtrlib.reporting import jobs, notebook_form
 
-NOTEBOOKS = sorted(paths.notebooks().glob("*.ipynb"))
+NOTEBOOKS = jobs.select()
 
 
 def test_there_are_notebooks() -> None:
     assert NOTEBOOKS, "no notebooks/*.ipynb"
+
+
+def test_all_notebooks_are_numbered_but_the_index() -> None:
+    others = set(paths.notebooks().glob("*.ipynb")).difference(NOTEBOOKS)
+    assert [path.name for path in others] == ["index.ipynb"]
 
 
 @pytest.mark.notebooks

@@ -197,14 +197,15 @@ def test_mtrag_evaluator_samples(real_data: Path, name: str, with_gold: int, wit
 
 
 @pytest.mark.parametrize(
-    ("pack", "queries", "with_gold", "passages"),
+    ("name", "queries", "with_gold", "passages"),
     [("clapnq", 600, 300, 597), ("cmrc2018", 3219, 3219, 848)],
 )
 def test_packs_of_single_questions(
-    real_data: Path, pack: str, queries: int, with_gold: int, passages: int
+    real_data: Path, name: str, queries: int, with_gold: int, passages: int
 ):
-    found = turns_of(conversational.conversations(pack(real_data, f"{pack}/closed_queries.jsonl")))
-    held = {p.passage_id for p in conversational.passages(real_data / pack / "closed_corpus.jsonl")}
+    folder = pack(real_data, name)
+    found = turns_of(conversational.conversations(folder / "closed_queries.jsonl"))
+    held = {p.passage_id for p in conversational.passages(folder / "closed_corpus.jsonl")}
     assert (len(found), sum(bool(t.gold) for t in found), len(held)) == (
         queries,
         with_gold,

@@ -68,7 +68,8 @@ def watched(browser: Browser, home: str, faults: list[str]) -> Page:
     page = browser.new_page(viewport=DESK)
     page.on("console", lambda m: m.type == "error" and faults.append(f"console: {m.text}"))
     page.on("pageerror", lambda error: faults.append(f"script: {error}"))
-    page.on("requestfailed", lambda request: faults.append(f"failed: {request.url}"))
+    gone = "net::ERR_ABORTED"  # we left the page before its icon came
+    page.on("requestfailed", lambda r: r.failure == gone or faults.append(f"failed: {r.url}"))
     page.on("response", lambda r: r.status >= 400 and faults.append(f"{r.status}: {r.url}"))
     allowed = (home, "data:", "blob:", "about:")
     page.on("request", lambda r: r.url.startswith(allowed) or faults.append(f"asked: {r.url}"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -66,7 +67,12 @@ def alternative_texts() -> dict[str, str]:
 
 
 def test_every_figure_has_an_alternative_text_and_none_is_stale():
-    assert set(alternative_texts()) == {p.stem for p in (ROOT / "figures").glob("*.png")}
+    drawn = {p.stem for p in (ROOT / "figures").glob("*.png")}
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        source = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
+        drawn |= set(re.findall(r'save_figure\("(\w+)"', source))
+    assert set(alternative_texts()) == drawn
 
 
 @pytest.mark.parametrize(("name", "text"), alternative_texts().items())

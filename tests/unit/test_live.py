@@ -41,16 +41,19 @@ def test_without_ipywidgets_nothing_is_live(monkeypatch):
 
 
 def test_a_headless_run_gets_a_line_and_no_widget(capsys):
-    assert live.panel("turn_panel", "never", "used") is None
-    assert "nobody to use controls here" in capsys.readouterr().out
+    assert live.turn_panel(None, None) is None
+    assert live.rounds_panel(None, None) is None
+    assert capsys.readouterr().out.count("nobody to use controls here") == 2
 
 
 def test_a_person_gets_the_widget(monkeypatch):
     from mtrlib.reporting import playground_widgets
 
     monkeypatch.setattr(live, "is_live", lambda: True)
-    monkeypatch.setattr(playground_widgets, "turn_panel", lambda *given: given)
-    assert live.panel("turn_panel", 1, 2) == (1, 2)
+    for name in ("turn_panel", "rounds_panel"):
+        monkeypatch.setattr(playground_widgets, name, lambda *given: given)
+    assert live.turn_panel(1, 2) == (1, 2)
+    assert live.rounds_panel(3, 4) == (3, 4)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ TRY = """
 import socket, sys
 from pathlib import Path
 from mtrlib.reporting import network_guard
-sys.addaudithook(network_guard.hook(Path(sys.argv[1])))
+sys.addaudithook(network_guard._hook(Path(sys.argv[1])))
 server = socket.create_server(("127.0.0.1", 0))
 socket.create_connection(("localhost", server.getsockname()[1])).close()
 left, right = socket.socketpair()

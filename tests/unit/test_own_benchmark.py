@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from needed import fetched
 
 from mtrlib import paths, profiles
+from mtrlib.audit import panel
 from mtrlib.audit.judges import build_judges
 from mtrlib.audit.metrics import judgements
 from mtrlib.audit.panel import item_scores
@@ -72,20 +74,21 @@ def page(own: own_benchmark.Own) -> dict[str, Any]:
     rng = np.random.default_rng(1)
     items = audit_run.item_set(own.benchmark, own.profile)
     judges = build_judges(own.profile.JUDGES, [items], own.profile)
-    judged = audit_run.judge_all([items], judges, own.profile)
+    rated = item_scores(audit_run.judge_all([items], judges, own.profile))
+    scores = panel.scores(rated, resamples=20, confidence=0.95, rng=rng)
     told = own_benchmark.compare(own, rng)
     study, searchers = own_bound.open_study(own)
     bounds = own_bound.measure(study, searchers, rng)
     labels, counts = own_bound.failures(study, searchers)
     return {
-        "metrics": set(item_scores(judged).dropna(subset="value")["metric"]),
+        "metrics": set(scores.dropna(subset="value")["metric"]),
         "told": told,
         "views": list(dict.fromkeys(told.means["view"])),
         "lines": own_sentences.told_lines(told, own.profile.K),
         "bounds": bounds,
         "bound_lines": own_sentences.bound_lines(bounds),
         "counts": counts,
-        "next": own_sentences.next_lines(own, told, "none", bounds, labels),
+        "next": own_sentences.next_lines(own, scores, told, "none", bounds, labels),
     }
 
 
@@ -165,6 +168,14 @@ def test_one_conversation_gives_no_interval_and_says_so(copy: Copy):
     assert "no spread to say what difference" in found["lines"][0]
     assert any(line.startswith("collect: no spread") for line in found["next"])
     assert any("one conversation gives no interval" in line for line in found["next"])
+
+
+@pytest.mark.usefixtures("no_encoder")
+def test_a_judge_without_verdicts_is_named_at_the_end():
+    found = page(read("examples/my_benchmark", JUDGES=["lexical", "smollm2"]))
+    asked = [line for line in found["next"] if line.startswith("ask: ")]
+    assert len(asked) == 1
+    assert re.fullmatch(r"ask: smollm2 judged 0 of \d+ questions: LIVE asks the rest", asked[0])
 
 
 @pytest.mark.usefixtures("no_encoder")

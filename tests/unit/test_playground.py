@@ -220,7 +220,7 @@ def test_the_panel_of_a_turn_follows_its_controls(desk):
     assert page.value.count("<td>cut</td>") == 3
     named["K"].value = 1
     named["list of"].value = "coreference"
-    assert page.value.count("<th>1</th>") and "p2" not in page.value.split("List of")[1][:400]
+    assert page.value.count("<td>p3</td>") and "p2" not in page.value.split("List of")[1][:400]
 
 
 QUESTIONS = {
