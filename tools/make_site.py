@@ -10,6 +10,7 @@ Run it with ``make html``.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import sys
@@ -104,7 +105,7 @@ def main(arguments: list[str]) -> int:
     if code:
         shutil.rmtree(STATE, ignore_errors=True)  # or the next build would pass over the fault
     else:
-        print(f"open {args.out / 'index.html'}")
+        print("open", os.path.relpath(args.out / "index.html"))
     return code
 
 

@@ -17,7 +17,12 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 
-FOLDERS = {"data/cards": "cards", "data/authored": "cards", "notebooks": "notebooks/index", "docs": "index"}
+FOLDERS = {
+    "data/cards": "cards",
+    "data/authored": "cards",
+    "notebooks": "notebooks/index",
+    "docs": "index",
+}
 README = re.compile(r"\]\(((?:\.\./)*)README\.md(?=[#)])")
 
 

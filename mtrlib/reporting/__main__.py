@@ -16,6 +16,7 @@ from mtrlib.reporting import (
     parameters,
     readme_block,
     recording,
+    refresh,
     results,
     verify,
 )
@@ -79,7 +80,7 @@ def _verify(args: argparse.Namespace) -> None:
 
 
 def _refresh(args: argparse.Namespace) -> None:
-    replaced = verify.refresh(args.nb)
+    replaced = refresh.refresh(args.nb)
     if (paths.notebooks() / notebook_index.INDEX).is_file():
         replaced.append(notebook_index.refresh())
     for path in replaced:

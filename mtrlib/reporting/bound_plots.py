@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from mtrlib.reporting.plots import MARKERS, PALETTE, house_style, legend_beside, reach
-from mtrlib.reporting.rewriting_run import RAW, RESOLVED
+from mtrlib.reporting.rewriting_study import RAW, RESOLVED
 from mtrlib.rewriting.gates import OracleGate
 from mtrlib.rewriting.labels import LABELS, UNATTRIBUTED
 

@@ -52,7 +52,6 @@ def execute_all(
 
 def execute(
     job: Job,
-    output: Path | None = None,
     *,
     build: Path | None = None,
     network: bool = True,
@@ -62,7 +61,6 @@ def execute(
     Parameters
     ----------
     job : from :func:`mtrlib.reporting.jobs.plan`.
-    output : folder of the executed notebook, ``build/<tag>/notebooks`` if None.
     build : replaces the build folder of the whole run, results included.
     network : off, nothing but this machine can be reached; an attempt fails the run.
 
@@ -74,7 +72,7 @@ def execute(
     """
     name, tag = job.path.stem, job.profile.tag
     folder = build / tag if build else paths.build(tag)
-    target = (output or folder / "notebooks").resolve() / f"{name}.ipynb"
+    target = (folder / "notebooks").resolve() / f"{name}.ipynb"
     failed = target.with_name(f"{name}.failed.ipynb")
     log = folder / "logs" / f"{name}.log"
     if target == job.path.resolve():

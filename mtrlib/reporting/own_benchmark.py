@@ -29,7 +29,7 @@ from mtrlib.profiles import Profile
 from mtrlib.reporting.audit_estimates import pooled_pairs, suspected
 from mtrlib.reporting.audit_run import local_judges
 from mtrlib.reporting.retriever_grid import Grid, measure
-from mtrlib.reporting.rewriting_run import DEPTH
+from mtrlib.reporting.rewriting_study import DEPTH
 
 REWRITTEN = ("rewrite", "author_voice")  # views that show what the file itself brings along
 WORTH = 0.05  # difference of two means that most people would act on, fraction

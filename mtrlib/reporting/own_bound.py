@@ -9,17 +9,8 @@ import numpy as np
 import pandas as pd
 
 from mtrlib.reporting.own_benchmark import Own
-from mtrlib.reporting.rewriting_run import (
-    DEPTH,
-    RAW,
-    RESOLVED,
-    Searchers,
-    Study,
-    attribute_all,
-    cost_lines,
-    load_study,
-    open_searchers,
-)
+from mtrlib.reporting.rewriting_run import Searchers, attribute_all, open_searchers
+from mtrlib.reporting.rewriting_study import DEPTH, RAW, RESOLVED, Study, cost_lines, load_study
 from mtrlib.reporting.rewriting_tables import bounds_table, label_counts
 from mtrlib.rewriting.bound import best_of, oracle_bound
 from mtrlib.rewriting.given_rewriter import FIELDS

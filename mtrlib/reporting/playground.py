@@ -13,14 +13,8 @@ from functools import cached_property
 from mtrlib.data.schema import Passage, Turn
 from mtrlib.errors import InputError
 from mtrlib.profiles import Profile
-from mtrlib.reporting.rewriting_run import (
-    RAW,
-    RESOLVED,
-    Searchers,
-    Study,
-    load_study,
-    open_searchers,
-)
+from mtrlib.reporting.rewriting_run import Searchers, open_searchers
+from mtrlib.reporting.rewriting_study import RAW, RESOLVED, Study, load_study
 from mtrlib.retrieval.fusion import reciprocal_rank_fusion
 from mtrlib.retrieval.query_text import QueryText, query_text
 
@@ -153,7 +147,7 @@ def open_desk(profile: Profile) -> Desk:
     Raises
     ------
     InputError
-        As :func:`mtrlib.reporting.rewriting_run.load_study` and ``open_searchers``.
+        As :func:`mtrlib.reporting.rewriting_study.load_study` and ``open_searchers``.
     """
     study = load_study(profile)
     return Desk(study, open_searchers(study))

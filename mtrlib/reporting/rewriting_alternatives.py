@@ -10,7 +10,8 @@ import pandas as pd
 
 from mtrlib.data.schema import Run
 from mtrlib.errors import FetchError
-from mtrlib.reporting.rewriting_run import DEPTH, RAW, RESOLVED, Searchers, Study
+from mtrlib.reporting.rewriting_run import Searchers
+from mtrlib.reporting.rewriting_study import DEPTH, RAW, RESOLVED, Study
 from mtrlib.retrieval.fusion import fuse_runs
 from mtrlib.retrieval.lexical import tokenize
 from mtrlib.retrieval.registry import retriever_spec

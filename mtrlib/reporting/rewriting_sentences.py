@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from mtrlib.reporting.rewriting_run import RAW, RESOLVED, low_bounds
+from mtrlib.reporting.rewriting_run import low_bounds
+from mtrlib.reporting.rewriting_study import RAW, RESOLVED
 from mtrlib.reporting.rewriting_trials import COREFERENCE, HYDE, Key
 from mtrlib.rewriting.decisions import Decision, next_launch
 from mtrlib.rewriting.interaction import FOUND

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from mtrlib.reporting.rewriting_run import Searchers, Study
+from mtrlib.reporting.rewriting_run import Searchers
+from mtrlib.reporting.rewriting_study import Study
 from mtrlib.reporting.rewriting_trials import Key, Trials
 from mtrlib.rewriting.conditions import condition_table
 from mtrlib.rewriting.costs import cost_table, reasons

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mtrlib.reporting.rewriting_run import RAW, RESOLVED, Searchers, Study
+from mtrlib.reporting.rewriting_run import Searchers
+from mtrlib.reporting.rewriting_study import RAW, RESOLVED, Study
 from mtrlib.rewriting.contamination import contamination_rate
 from mtrlib.rewriting.coreference import over_completion
 from mtrlib.rewriting.decisions import Decision, decide

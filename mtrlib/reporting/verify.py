@@ -1,4 +1,4 @@
-"""The proof of the committed notebooks and results, and their replacement.
+"""The proof of the committed notebooks and results.
 
 Form: every committed notebook has the agreed shape. Truth: a fresh run in profile ``default``,
 without network, gives the same bytes. Numbers: its tables agree with the committed ones, and the
@@ -29,7 +29,7 @@ from mtrlib.reporting import (
     readme_block,
     results,
 )
-from mtrlib.reporting.results import versions, write_atomically
+from mtrlib.reporting.results import versions
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def verify(names: str = "", *, profile: str = "default", images: bool | None = N
     if profile == "default":
         check_form(sources)
     _check_there(sources, kept, profile)
-    build = _fresh_run(sources, "verify", profile=profile, network=False)
+    build = fresh_run(sources, "verify", profile=profile, network=False)
     if images is None:
         images = _draws_alike(kept.results)
         print(f"pictures in notebooks are {'' if images else 'not '}compared", flush=True)
@@ -92,41 +92,6 @@ def verify(names: str = "", *, profile: str = "default", images: bool | None = N
     print(f"verified: {len(sources)} notebooks, their figures and results ({profile})")
 
 
-def refresh(names: str = "") -> list[Path]:
-    """Run notebooks afresh and replace what is committed: all of it or, on failure, nothing.
-
-    Parameters
-    ----------
-    names : notebooks to refresh, all if empty.
-
-    Returns
-    -------
-    The replaced files, among them ``README.md`` where its block changed. A committed artefact
-    that no notebook makes any more is left alone; ``compare`` names it.
-
-    Raises
-    ------
-    NotebookError
-        A notebook fails or comes out in a form that may not be committed.
-    """
-    sources = jobs.select(names)
-    build = _fresh_run(sources, "refresh")
-    check_form([build / "notebooks" / path.name for path in sources])
-    contents = {
-        kept / file.name: file.read_bytes()
-        for part, kept in (
-            ("notebooks", paths.notebooks()),
-            ("results", paths.results()),
-            ("figures", paths.figures()),
-        )
-        for file in sorted((build / part).glob("*"))
-        if file.suffix in (".ipynb", ".csv", ".json", ".png")
-    }
-    contents |= _fresh_readme(build / "results")
-    _replace_all(contents)
-    return list(contents)
-
-
 def check_form(notebooks: Sequence[Path]) -> None:
     """Refuse notebooks that are not in the form of a committed one.
 
@@ -140,7 +105,7 @@ def check_form(notebooks: Sequence[Path]) -> None:
         raise NotebookError("\n  ".join([f"{len(found)} problems of form", *found]))
 
 
-def _fresh_run(
+def fresh_run(
     notebooks: Sequence[Path],
     purpose: str,
     *,
@@ -254,27 +219,3 @@ def _readme_differences() -> list[str]:
     except (ComparisonError, InputError) as error:
         return [str(error)]
     return []
-
-
-def _fresh_readme(made: Path) -> dict[Path, bytes]:
-    readme = paths.root() / "README.md"
-    if not (made / f"{readme_block.TABLE}.json").is_file():
-        return {}
-    table, _ = results.load(readme_block.TABLE, made)
-    old = readme.read_text(encoding="utf-8")
-    new = readme_block.written(old, table)
-    return {} if new == old else {readme: new.encode()}
-
-
-def _replace_all(contents: dict[Path, bytes]) -> None:
-    before = {kept: kept.read_bytes() if kept.is_file() else None for kept in contents}
-    try:
-        for kept, content in contents.items():
-            write_atomically(kept, content)
-    except OSError as error:
-        for kept, old in before.items():
-            if old is None:
-                kept.unlink(missing_ok=True)
-            else:
-                write_atomically(kept, old)
-        raise InputError(f"nothing was replaced: {error}. Mend: free the files.") from error

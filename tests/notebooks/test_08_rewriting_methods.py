@@ -9,7 +9,7 @@ import pytest
 from mtrlib import paths, profiles
 from mtrlib.errors import FetchError
 from mtrlib.reporting import results
-from mtrlib.reporting.rewriting_run import RAW, RESOLVED, load_study
+from mtrlib.reporting.rewriting_study import RAW, RESOLVED, load_study
 from mtrlib.retrieval.search import searcher
 from mtrlib.rewriting.decisions import decide
 from mtrlib.rewriting.gates import Gates

@@ -12,7 +12,7 @@ from mtrlib import profiles
 from mtrlib.errors import ComparisonError, InputError
 from mtrlib.profiles import Profile
 from mtrlib.reporting import matrix, readme_block, results
-from mtrlib.reporting.matrix import Ours
+from mtrlib.reporting.counterparts import Ours
 from mtrlib.reporting.published import PublishedNumber, published_numbers
 
 NUMBERS = published_numbers()

@@ -22,7 +22,7 @@ from mtrlib.audit.panel import item_scores
 from mtrlib.data.__main__ import main as data_command
 from mtrlib.data.assemble import as_benchmark, read_parts
 from mtrlib.errors import InputError
-from mtrlib.reporting import audit_run, own_benchmark, own_bound, own_sentences, rewriting_run
+from mtrlib.reporting import audit_run, own_benchmark, own_bound, own_sentences, rewriting_study
 from mtrlib.rewriting.diversity import token_vectors
 from mtrlib.rewriting.given_rewriter import GivenRewriter
 from mtrlib.rewriting.rewrites import KINDS, tasks_for
@@ -52,7 +52,7 @@ def copy(tmp_path: Path) -> Copy:
 @pytest.fixture
 def no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """The diversity filter of variants plays no part here; without it no model is loaded."""
-    monkeypatch.setattr(rewriting_run, "_vectors", lambda *_: (token_vectors, "shared tokens"))
+    monkeypatch.setattr(rewriting_study, "_vectors", lambda *_: (token_vectors, "shared tokens"))
 
 
 def without(*fields: str) -> Change:

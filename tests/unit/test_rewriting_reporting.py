@@ -21,6 +21,7 @@ from mtrlib.reporting import (
     rewriting_plots,
     rewriting_run,
     rewriting_sentences,
+    rewriting_study,
     rewriting_tables,
     rewriting_trials,
 )
@@ -46,7 +47,7 @@ ASKED = [("c1", "What raises the tide?", ("p0",)), ("c1", "and how does it grind
 
 
 @pytest.fixture
-def study(monkeypatch, tmp_path) -> rewriting_run.Study:
+def study(monkeypatch, tmp_path) -> rewriting_study.Study:
     """Four turns of two conversations, the rules as rewriter, BM25, shared tokens."""
     conversations = {}
     for name, text, gold in ASKED:
@@ -56,11 +57,13 @@ def study(monkeypatch, tmp_path) -> rewriting_run.Study:
     bench = Benchmark(
         "tiny", PASSAGES, tuple(Conversation(c, tuple(ts)) for c, ts in conversations.items())
     )
-    monkeypatch.setattr(rewriting_run, "load_benchmark", lambda *_: bench)
-    monkeypatch.setattr(rewriting_run, "encoder_vectors", lambda name: rewriting_run.token_vectors)
+    monkeypatch.setattr(rewriting_study, "load_benchmark", lambda *_: bench)
+    monkeypatch.setattr(
+        rewriting_study, "encoder_vectors", lambda name: rewriting_study.token_vectors
+    )
     monkeypatch.setenv("MTR_BUILD", str(tmp_path))
     profile = profiles.load("smoke", REWRITER="rules", RETRIEVERS=["bm25"])
-    return rewriting_run.load_study(profile)
+    return rewriting_study.load_study(profile)
 
 
 def rng() -> np.random.Generator:
@@ -122,9 +125,9 @@ def test_no_retriever_and_no_gold_are_refused(study, monkeypatch):
     with pytest.raises(InputError, match="no retriever can be had"):
         rewriting_run.open_searchers(nobody)
     empty = Benchmark("none", PASSAGES, (Conversation("c", (Turn("c_1", "c", 1, "?"),)),))
-    monkeypatch.setattr(rewriting_run, "load_benchmark", lambda *_: empty)
+    monkeypatch.setattr(rewriting_study, "load_benchmark", lambda *_: empty)
     with pytest.raises(InputError, match="no turn has gold"):
-        rewriting_run.load_study(study.profile)
+        rewriting_study.load_study(study.profile)
 
 
 def test_trials_and_their_tables_have_a_row_per_key(study):
