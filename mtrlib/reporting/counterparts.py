@@ -77,7 +77,7 @@ def ours_beside(number: PublishedNumber, found: OurResults) -> Ours | None:
         float(row[picked["value"]]) * picked["scale"],
         n,
         not standing_in and _same_setup(number, manifest, n),
-        ", ".join([manifest["settings"].get("PROFILE", "make real"), *standing_in]),
+        ", ".join([*_other_settings(number, manifest["settings"]), *standing_in]),
     )
 
 
@@ -114,6 +114,14 @@ def _select(
             standing_in.append(str(chosen))
         table = table[cells == str(chosen)]
     return table, standing_in
+
+
+def _other_settings(number: PublishedNumber, settings: Mapping[str, Any]) -> list[str]:
+    """The profile, and required settings that ours had otherwise, where one word says them."""
+    required = number.about.get("requires", {})
+    other = [f"{k}={settings.get(k)}" for k, v in required.items() if settings.get(k) != v]
+    short = [text for text in other if not text.startswith("PROFILE=") and "[" not in text]
+    return [settings.get("PROFILE", "make real"), *(short if "PROFILE" in settings else [])]
 
 
 def _same_setup(number: PublishedNumber, manifest: Mapping[str, Any], n: int | None) -> bool:

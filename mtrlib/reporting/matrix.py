@@ -37,8 +37,8 @@ def matrix(profile: Profile) -> pd.DataFrame:
     DataFrame
         ``work, artefact, where`` (place in the source), ``number, kind`` (result or setting),
         ``paper, ours, delta, tolerance, unit, n_paper, n, status, paper_setup, setup, notebook,
-        headline`` (shown in README.md). ``delta`` is ours less the paper's, in ``unit``, and
-        empty unless both were made in one setup.
+        headline`` (its words in README.md, if it stands there). ``delta`` is ours less the
+        paper's, in ``unit``, and empty unless both were made in one setup.
     """
     found = OurResults(profile)
     return pd.DataFrame([_row(number, found) for number in published_numbers()], columns=COLUMNS)
@@ -126,5 +126,5 @@ def _row(number: PublishedNumber, found: OurResults) -> dict[str, Any]:
         "paper_setup": about["setup"],
         "setup": ours.setup if ours else "",
         "notebook": about["notebook"],
-        "headline": number.name in about.get("headline", ()),
+        "headline": about.get("headline", {}).get(number.name, ""),
     }

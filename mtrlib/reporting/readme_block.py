@@ -13,7 +13,6 @@ from mtrlib.reporting.matrix import STATUSES, counts
 TABLE = "t90_matrix"
 BEGIN = "<!-- paper-vs-ours: made by `make refresh` from data/results/t90_matrix.csv -->"
 END = "<!-- paper-vs-ours: end -->"
-UNITS = {"points": "", "score": " of 5", "share": "", "count": "", "seconds": " s", "setting": ""}
 
 
 def _block(found: pd.DataFrame) -> str:
@@ -23,9 +22,9 @@ def _block(found: pd.DataFrame) -> str:
     ----------
     found : of :func:`mtrlib.reporting.matrix.matrix`.
     """
-    shown = found[found["headline"]]
+    shown = found[found["headline"].ne("")]
     lines = [
-        "| work | number | paper | ours | setup of ours | status | notebook |",
+        "| work | number | paper | ours | ours is from | status | notebook |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in shown.to_dict("records"):
@@ -33,7 +32,7 @@ def _block(found: pd.DataFrame) -> str:
         ours = "" if math.isnan(row["ours"]) else f"{_number(row['ours'], row['unit'])}{n}"
         cells = (
             row["work"],
-            f"{row['artefact']}: {row['number']}",
+            row["headline"],
             _number(row["paper"], row["unit"]),
             ours,
             row["setup"],
@@ -93,4 +92,4 @@ def check(text: str, found: pd.DataFrame, where: Path | str = "README.md") -> No
 def _number(value: float, unit: str) -> str:
     places = 4 if unit == "share" and abs(value) < 0.01 else 2
     places = 1 if unit in ("points", "score", "count") else places
-    return f"{value:,.{places}f}{UNITS[unit]}"
+    return f"{value:,.{places}f}"

@@ -151,14 +151,14 @@ def test_refresh_writes_the_block_of_the_readme_and_verify_checks_it(
         "from mtrlib.reporting import matrix, results\n"
         "profile = profiles.load(PROFILE, SEED=SEED)\n"
         "row = dict.fromkeys(matrix.COLUMNS, 'x') | {'paper': 1.5, 'ours': 1.25, 'n': 4.0}\n"
-        "row |= {'unit': 'points', 'headline': True, 'status': 'FAIL'}\n"
+        "row |= {'unit': 'points', 'headline': 'it', 'status': 'FAIL'}\n"
         "results.save('t90_matrix', pd.DataFrame([row]), profile)"
     )
     make_notebook("90_paper_vs_ours", {**LIGHT, "setup": "0", "env": "1", "results": table})
     readme = repository / "README.md"
     readme.write_text(f"{readme_block.BEGIN}\n{readme_block.END}\n", "utf-8")
     main(["refresh"])
-    assert "| x | x: x | 1.5 | 1.2 (n = 4) | x | FAIL | `x` |" in readme.read_text("utf-8")
+    assert "| x | it | 1.5 | 1.2 (n = 4) | x | FAIL | `x` |" in readme.read_text("utf-8")
     main(["verify"])
     edit(readme, "| 1.5 |", "| 1.6 |")
     with pytest.raises(ComparisonError, match=r"README\.md:4: .*make refresh NB=90"):
