@@ -184,7 +184,7 @@ def gold_by_origin(
             edgecolor="white",
             label=kind,
         )
-    right.set_xticks(range(len(systems)), systems)
+    right.set_xticks(range(len(systems)), systems, fontsize=9)
     if "n_queries" in recall:
         right.set_xlabel(f"retriever (n = {recall['n_queries'].max()} queries)")
     percent_axis(right, f"Recall@{k}, rewrite")

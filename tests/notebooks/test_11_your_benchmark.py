@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from needed import fetched
+from scripted_server import completion, serving
 
 from mtrlib import paths, profiles
 from mtrlib.audit.judging import METRICS
@@ -93,47 +92,19 @@ def test_figure_points_are_the_saved_means():
     assert points["value"].equals(table("t11_recall")["value"])
 
 
-class Scripted(BaseHTTPRequestHandler):
-    """Gives the last value that the schema of a request allows."""
-
-    asked: list[dict[str, Any]]
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.asked.append(body)
-        schema = body["response_format"]["json_schema"]["schema"]["properties"]
-        said = {name: field["enum"][-1] for name, field in schema.items()}
-        message = {"role": "assistant", "content": json.dumps(said)}
-        reply = {
-            "id": "c",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "served",
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 300, "completion_tokens": 5, "total_tokens": 305},
-        }
-        data = json.dumps(reply).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *args: Any) -> None:
-        pass
+def last_allowed(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+    """The last value that the schema of a request allows."""
+    schema = body["response_format"]["json_schema"]["schema"]["properties"]
+    return 200, completion(json.dumps({n: field["enum"][-1] for n, field in schema.items()}))
 
 
 @pytest.fixture
-def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[dict[str, Any]]]:
+def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """A server on this machine under the alias ``mine``, with a price; what it was asked."""
-    asked: list[dict[str, Any]] = []
-    handler = type("Handler", (Scripted,), {"asked": asked})
     monkeypatch.setattr("mtrlib.llm.client.store_path", lambda alias: tmp_path / f"{alias}.jsonl")
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving(last_allowed) as server:
         entry = {
-            "base_url": f"http://127.0.0.1:{server.server_address[1]}/v1",
+            "base_url": server.endpoint.base_url,
             "model": "served",
             "dialect": "chat_schema",
             "price": "mine",
@@ -143,9 +114,7 @@ def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[d
             file = tmp_path / f"{name}.yaml"
             file.write_text(json.dumps({"mine": content}))  # JSON is YAML
             monkeypatch.setenv(name, str(file))
-        yield asked
-        server.shutdown()
-        thread.join()
+        yield server.sent
 
 
 def run_until(call: str, **given: Any) -> dict[str, Any]:
@@ -161,7 +130,7 @@ def run_until(call: str, **given: Any) -> dict[str, Any]:
 
 
 def test_an_endpoint_is_priced_then_asked_once_then_replayed(
-    endpoint: list[dict[str, Any]], capsys: pytest.CaptureFixture[str]
+    endpoint: list[Any], capsys: pytest.CaptureFixture[str]
 ):
     given: dict[str, Any] = {"JUDGES": ["mine"], "RETRIEVERS": ["bm25"]}
     with fetched("static-256"):

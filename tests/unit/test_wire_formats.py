@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scripted_server import Answer, Server, completion, serving
 
 from mtrlib.llm.client import Client
 from mtrlib.llm.decide import Asked, verdicts
-from mtrlib.llm.endpoints import Endpoint
 from mtrlib.llm.probe import probe
 from mtrlib.llm.questions import Choice, Predicate, Score, Verdict
 from mtrlib.llm.store import ReplyStore
@@ -25,71 +23,11 @@ SCORE = Score("How fully does the passage answer?", LEVELS)
 YES_NO = Predicate("Does it answer?")
 PICK = Choice("Which answers best?", {"1": "", "2": "", "none": ""})
 
-Answer = Callable[[str, dict[str, Any]], tuple[int, Any]]
-
-
-class Server(ThreadingHTTPServer):
-    """Answers JSON as a function of path and body; keeps what was sent."""
-
-    daemon_threads = True
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.answer = answer
-        self.sent: list[tuple[str, dict[str, Any]]] = []
-
-    @property
-    def endpoint(self) -> Endpoint:
-        url = f"http://127.0.0.1:{self.server_address[1]}/v1"
-        return Endpoint("lab", model="served", model_alias="m", base_url=url)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.sent.append((self.path, body))
-        status, answer = self.server.answer(self.path, body)
-        data = json.dumps(answer).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *args: Any) -> None:
-        pass
-
 
 @pytest.fixture
 def serve(fresh_cache: Path) -> Iterator[Callable[[Answer], Server]]:
-    running: list[tuple[Server, threading.Thread]] = []
-
-    def start(answer: Answer) -> Server:
-        server = Server(answer)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        running.append((server, thread))
-        return server
-
-    yield start
-    for server, thread in running:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def completion(text: str, **choice: Any) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text}
-    return {
-        "id": "c-1",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "served",
-        "choices": [{"index": 0, "message": message, "finish_reason": "stop", **choice}],
-        "usage": {"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42},
-    }
+    with ExitStack() as running:
+        yield lambda answer: running.enter_context(serving(answer))
 
 
 def token(text: str, **masses: float) -> dict[str, Any]:
