@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,10 @@ import yaml
 
 from mtrlib.reporting import published
 
-OURS = {"source", "unit", "tolerance", "testable", "note", "columns"}
+OURS = set(
+    "work source notebook setup unit decimals tolerance testable note n headline requires ours "
+    "columns".split()
+)
 PLAIN = "mtr_fig2a mtr_validation mtr_cost rvr_out_of_domain rvr_efficiency rewriting_thresholds"
 
 
@@ -31,6 +36,27 @@ def test_plain_blocks_are_equal(given, block):
 @pytest.mark.parametrize("block", ["rvr_main", "rvr_ablation"])
 def test_tables_are_equal(given, block):
     assert published.published(block)["rows"] == given[block]["rows"]
+
+
+def test_no_number_is_ours_alone(given):
+    known = set(numbers(given))
+    for number in published.published_numbers():
+        assert number.value in known, (number.block, number.name)
+
+
+def numbers(found: object) -> Iterator[float]:
+    """All numbers of the file, those in its sentences too."""
+    if isinstance(found, dict):
+        for part in found.values():
+            yield from numbers(part)
+    elif isinstance(found, list):
+        for part in found:
+            yield from numbers(part)
+    elif isinstance(found, str):
+        yield from map(float, re.findall(r"\d+(?:\.\d+)?", found))
+        yield from (1.0 for word in found.split() if word == "one")
+    elif isinstance(found, int | float):
+        yield float(found)
 
 
 def test_every_block_is_there_and_says_where_it_stands(given):
