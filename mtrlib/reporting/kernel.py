@@ -8,12 +8,28 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import mtrlib
 from mtrlib.reporting import network_guard
 
+if TYPE_CHECKING:
+    from jupyter_client.kernelspec import KernelSpec
+
 PROGRESS_SECONDS = 5.0
+LAUNCHER = "ipykernel_launcher"
+
+
+def own_spec(module: str = LAUNCHER, env: Mapping[str, str] | None = None) -> KernelSpec:
+    """Kernel that runs a module of :data:`sys.executable`, with variables added."""
+    from ipykernel.kernelspec import RESOURCES, get_kernel_dict
+    from jupyter_client.kernelspec import KernelSpec
+
+    # jupyter_client fills in $NAME
+    plain = {name: value.replace("$", "$$") for name, value in (env or {}).items()}
+    argv = [sys.executable, "-m", module, "-f", "{connection_file}"]
+    own = {"resource_dir": RESOURCES, "argv": argv, "env": plain}
+    return KernelSpec(**{**get_kernel_dict(), **own})
 
 
 def manager_class(env: Mapping[str, str], messages: IO[bytes]) -> type:
@@ -27,16 +43,10 @@ def manager_class(env: Mapping[str, str], messages: IO[bytes]) -> type:
     env : variables added to those of this process.
     messages : takes what the kernel itself writes to stderr, also when it dies.
     """
-    from ipykernel.kernelspec import get_kernel_dict
-    from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
 
-    # jupyter_client fills in $NAME
-    plain = {name: value.replace("$", "$$") for name, value in env.items()}
     guarded = network_guard.VARIABLE in env
-    module = network_guard.__name__ if guarded else "ipykernel_launcher"
-    argv = [sys.executable, "-m", module, "-f", "{connection_file}"]
-    spec = KernelSpec(**{**get_kernel_dict(), "argv": argv, "env": plain})
+    spec = own_spec(network_guard.__name__ if guarded else LAUNCHER, env)
 
     class ThisInterpreter(AsyncKernelManager):
         @property

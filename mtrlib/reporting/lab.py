@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 
 from mtrlib import paths
+from mtrlib.reporting import kernel
 
 INDEX = "index.ipynb"
 ALIASES = {"--notebook-dir": "--ServerApp.root_dir"}  # short names of what is set here
@@ -37,10 +38,7 @@ class OwnKernel(KernelSpecManager):
         """The kernel of this name; ``python3`` runs :data:`sys.executable`."""
         if kernel_name.lower() != NATIVE:
             return super().get_kernel_spec(kernel_name)
-        from ipykernel.kernelspec import RESOURCES, get_kernel_dict
-
-        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        return KernelSpec(resource_dir=RESOURCES, **{**get_kernel_dict(), "argv": argv})
+        return kernel.own_spec()
 
 
 def arguments(given: Sequence[str] = ()) -> list[str]:

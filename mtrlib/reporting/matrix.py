@@ -14,9 +14,14 @@ import pandas as pd
 
 from mtrlib.profiles import Profile
 from mtrlib.reporting.counterparts import OurResults, Ours, ours_beside
-from mtrlib.reporting.published import DIFFERENT_SETUP, PublishedNumber, published_numbers
+from mtrlib.reporting.published import (
+    DIFFERENT_SETUP,
+    NOT_RUN,
+    PublishedNumber,
+    published_numbers,
+)
 
-OK, WITHIN, FAIL, NOT_RUN = "OK", "WITHIN", "FAIL", "NOT RUN"
+OK, WITHIN, FAIL = "OK", "WITHIN", "FAIL"
 STATUSES = (OK, WITHIN, FAIL, DIFFERENT_SETUP, NOT_RUN)
 COLUMNS = (
     "work artefact where number kind paper ours delta tolerance unit n_paper n status "

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from mtrlib import paths, profiles
 from mtrlib.errors import NotebookError
 from mtrlib.reporting.canonical import canonical_bytes
-from mtrlib.reporting.parameter_comments import comment_problems
+from mtrlib.reporting.parameter_comments import assignment, comment_problems
 from mtrlib.reporting.parameters import is_declarable
 
 KERNEL = "python3"
@@ -134,17 +134,13 @@ def _parameters(nb: NotebookNode) -> tuple[dict[str, Any], list[str]]:
         return {}, [f"cell {number}: not plain Python (line {error.lineno})"]
     found, problems = {}, []
     for statement in statements:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pass
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                pass
-            case _:
-                problems.append(
-                    f"cell {number}: {ast.unparse(statement)!r} is no `NAME = literal`, but the "
-                    "cell tagged 'parameters' may hold nothing else"
-                )
-                continue
+        if (assigned := assignment(statement)) is None:
+            problems.append(
+                f"cell {number}: {ast.unparse(statement)!r} is no `NAME = literal`, but the "
+                "cell tagged 'parameters' may hold nothing else"
+            )
+            continue
+        name, value = assigned
         try:
             found[name] = ast.literal_eval(value)
         except ValueError:

@@ -50,17 +50,24 @@ def comment_problems(source: str) -> Iterator[str]:
             )
 
 
+def assignment(statement: ast.stmt) -> tuple[str, ast.expr] | None:
+    """Name and value of ``NAME = value``, annotated or not; None for any other statement."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return name, value
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+            return name, value
+        case _:
+            return None
+
+
 def _assigned(source: str) -> Iterator[tuple[str, ast.expr, str]]:
     """Name, value and comment of each assignment to a name."""
     comments, lines = _comments(source), source.splitlines()
     for statement in ast.parse(source).body:
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                pass
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                pass
-            case _:
-                continue
+        if (assigned := assignment(statement)) is None:
+            continue
+        name, value = assigned
         first, last = statement.lineno, statement.end_lineno or statement.lineno
         while first > 1 and lines[first - 2].lstrip().startswith("#"):
             first -= 1

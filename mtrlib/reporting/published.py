@@ -14,6 +14,7 @@ from mtrlib import paths
 from mtrlib.errors import InputError
 
 DIFFERENT_SETUP = "DIFFERENT SETUP"  # other data, other models: shown beside, never compared
+NOT_RUN = "NOT RUN"  # no number of ours
 PATH = " · "
 
 _ABOUT = frozenset(

@@ -11,11 +11,10 @@ import pandas as pd
 from mtrlib.data.list_sets import ListSet
 from mtrlib.evaluation.significance import bootstrap_interval, holm, paired_difference
 from mtrlib.profiles import Profile
-from mtrlib.reporting.published import DIFFERENT_SETUP, published
+from mtrlib.reporting.published import DIFFERENT_SETUP, NOT_RUN, published
 from mtrlib.reporting.rvr_grid import KEY
 
 MEASURES = ("recall", "mrecall")
-NOT_RUN = "NOT RUN"
 
 
 def means(per_question: pd.DataFrame, profile: Profile, rng: np.random.Generator) -> pd.DataFrame:
